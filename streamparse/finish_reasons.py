@@ -8,7 +8,8 @@
 | "filter" | was taken back, or refused, because of what it says |
 | "error" | failed |
 
-Words count without regard to case.  With `enum-encoding=int` Gemini's are numbers; from 5 on those of Vertex AI and of
+Words count without regard to case, and without the detail behind a colon (`content_filter: SAFETY`: Google's endpoint
+for OpenAI's clients).  With `enum-encoding=int` Gemini's are numbers; from 5 on those of Vertex AI and of
 the Gemini API differ, and all are failures.
 """
 
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal, TypeAlias
 
-__all__ = ["COMMON_STOPS", "STOPS", "Stop", "find_full_reason", "find_stop"]
+__all__ = ["COMMON_STOPS", "STOPS", "Stop", "find_common_stop", "find_full_reason", "find_stop"]
 
 Stop: TypeAlias = Literal["end", "tools", "length", "filter", "error"]
 """The common words."""
@@ -36,6 +37,7 @@ _WORDS: Final[dict[Stop, tuple[str, ...]]] = {
     ),
     "length": (
         *("length", "max_tokens"),
+        "max_output_tokens",  # why a response is incomplete, and relays of it
         "model_length",  # Mistral
         "model_context_window_exceeded",  # Anthropic, Z.ai
         "incomplete",  # the status of a response
@@ -44,10 +46,17 @@ _WORDS: Final[dict[Stop, tuple[str, ...]]] = {
         "content_filter",
         "refusal",  # Anthropic, and relays of it
         "sensitive",  # Z.ai
+        *("content_filtered", "guardrail_intervened", "error_toxic"),  # Converse, Cohere, and relays of them
+        *("safety", "recitation", "blocklist", "prohibited_content", "spii", "model_armor"),  # Gemini, and relays of it
+        *("image_safety", "image_prohibited_content", "image_recitation"),
     ),
     "error": (
-        *("error", "failed", "cancelled"),
+        *("error", "failed", "cancelled", "canceled", "aborted", "timeout"),
         "abort",  # vLLM, SGLang
+        "function_call_filter",  # Google's endpoint for OpenAI's clients
+        *("malformed_function_call", "malformed_response", "unexpected_tool_call", "too_many_tool_calls"),
+        "missing_thought_signature",  # Gemini, as those of the line before, and relays of it
+        *("malformed_model_output", "malformed_tool_use"),  # Converse
         "network_error",  # Z.ai
         "insufficient_system_resource",  # DeepSeek
     ),
@@ -57,20 +66,16 @@ _WORDS: Final[dict[Stop, tuple[str, ...]]] = {
 _LISTED: Final[dict[Stop, tuple[str, ...]]] = {
     "end": ("0", "1", "finish_reason_unspecified"),  # Gemini
     "length": (
-        *("max_output_tokens", "max_messages", "steered"),  # why a response is incomplete
+        *("max_messages", "steered"),  # why a response is incomplete
         *("2", "continuation"),  # Gemini
     ),
     "filter": (
-        *("content_filtered", "guardrail_intervened", "error_toxic"),  # Converse, Cohere
-        *("safety", "recitation", "language", "blocklist", "prohibited_content", "spii", "model_armor", "jailbreak"),
-        *("image_safety", "image_prohibited_content", "image_recitation", "escalation", "pup_limited_disabled"),
-        *("3", "4"),  # Gemini, as all since "safety"
+        "blocked",  # what the wire of Gemini writes before the reason for which a prompt was blocked
+        *("language", "jailbreak", "escalation", "pup_limited_disabled", "3", "4"),  # Gemini
     ),
     "error": (
-        *("canceled", "aborted", "timeout", "user_cancel", "error_limit"),  # Cohere
-        *("malformed_model_output", "malformed_tool_use"),  # Converse
-        *("malformed_function_call", "malformed_response", "unexpected_tool_call", "too_many_tool_calls"),
-        *("missing_thought_signature", "no_image", "image_other", "other"),  # Gemini, as those of the line before
+        *("user_cancel", "error_limit"),  # Cohere
+        *("no_image", "image_other", "other"),  # Gemini
     ),
 }
 """Words of a provider that lists all of its own; from another server such a word says nothing for certain."""
@@ -86,16 +91,24 @@ COMMON_STOPS: Final = _index_by_word(_WORDS)
 STOPS: Final = COMMON_STOPS | _index_by_word(_LISTED)
 """The common word of each server's word, in lower case."""
 
-_BLOCKED: Final = "blocked:"  # what the wire of Gemini writes before the reason for which a prompt was blocked
-
 
 def find_stop(reason: str | None) -> Stop | None:
     """Return the common word for a server's; None for an unknown one."""
     word = (reason or "").lower()
     stop = STOPS.get(word)
-    if stop is None and word.startswith(_BLOCKED):
-        return "filter"
+    if stop is None and ":" in word:
+        stop = STOPS.get(_drop_detail(word))
     return "error" if stop is None and word.isdigit() else stop
+
+
+def find_common_stop(reason: str) -> Stop | None:
+    """As `find_stop`, for a word that means the same whichever server sends it; None for any other."""
+    word = reason.lower()
+    return COMMON_STOPS.get(word) or COMMON_STOPS.get(_drop_detail(word))
+
+
+def _drop_detail(word: str) -> str:
+    return word.partition(":")[0].rstrip()
 
 
 def find_full_reason(reason: str | None, details: Any) -> str | None:

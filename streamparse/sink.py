@@ -92,6 +92,9 @@ class Sink(Protocol):
     def call_end(self, call: Call) -> None:
         """The call is over.  For a call found in text this decides; for a native one it confirms."""
 
+    def call_restart(self, call: Call) -> None:
+        """The argument text so far is none, if it does not begin an object; else nothing.  The right one follows."""
+
     def call_repaired(self, call: Call) -> None:
         """The call's markup had to be repaired to be read: it will be `source="recovered"`."""
 

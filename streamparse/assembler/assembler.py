@@ -93,11 +93,10 @@ class Assembler:
 
     @property
     def is_silent(self) -> bool:
-        """Whether nothing has come so far: nothing of an answer, nor of its end, nor a failure."""
+        """Whether nothing of an answer has come so far, nor its end, nor a failure; token counts are none of these."""
         response = self.response
         content = response.content or response.reasoning or response.refusal or response.items
-        ended = response.finish_reason is not None or response.usage is not None
-        return not (content or ended or self.calls_found or self._failed)
+        return not (content or response.finish_reason is not None or self.calls_found or self._failed)
 
     @property
     def response(self) -> ParsedResponse:
@@ -267,6 +266,12 @@ class Assembler:
         elif not call.has_begun:  # only its own brace closes an open value
             self._settle(call)
 
+    def call_restart(self, call: Call) -> None:
+        assert isinstance(call, CallState)
+        if call.state == State.NOT_AN_OBJECT:
+            call.restart()
+            call.enter(State.PENDING)
+
     def call_repaired(self, call: Call) -> None:
         assert isinstance(call, CallState)
         call.was_repaired = True
@@ -378,7 +383,7 @@ class Assembler:
 
     def _check_for_answer(self) -> None:
         """An end marker alone is no answer: before it come at least a reason or the token counts."""
-        if self.has_ended and not self._is_stopped and self.is_silent:
+        if self.has_ended and not self._is_stopped and self.response.usage is None and self.is_silent:
             self.error("stream", "not_a_stream", "the answer has an end, and nothing before it")
 
     def _fail(self, reason: str) -> None:

@@ -1,13 +1,13 @@
 """One call: its name and id, and its life until it is closed.
 
     call_start ─▶ PENDING ──▶ OPEN ───────────┬──▶ COMPLETE ──▶ revoked
-                     │  └───▶ NOT_AN_OBJECT ──┤
+                     │  └◀──▶ NOT_AN_OBJECT ──┤
                      └────────────────────────┴──▶ BROKEN
 
 - PENDING: nothing that counts has come (blanks, or a `{` `}` that may be a placeholder); no delta was made.
 - OPEN: the root object has begun; each fragment is a delta at once.  Calls in the text begin here.
 - NOT_AN_OBJECT: the text begins with something else than `{` (`null`, a string that holds the object); it is kept
-  until the call is over.
+  until the call is over, or the server gives another text as the whole.
 - COMPLETE and BROKEN: what follows may add nothing.  Only a complete call can be revoked: `event_log`.
 """
 
@@ -35,7 +35,7 @@ class State:
 NEXT_STATES: Final[dict[int, tuple[int, ...]]] = {
     State.PENDING: (State.OPEN, State.NOT_AN_OBJECT, State.COMPLETE, State.BROKEN),
     State.OPEN: (State.COMPLETE, State.BROKEN),
-    State.NOT_AN_OBJECT: (State.COMPLETE, State.BROKEN),
+    State.NOT_AN_OBJECT: (State.PENDING, State.COMPLETE, State.BROKEN),
     State.COMPLETE: (),
     State.BROKEN: (),
 }

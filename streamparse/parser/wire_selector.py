@@ -33,7 +33,7 @@ class WireSelector:
         self._is_first = True
         self._looked = 0  # how many messages the wire has not claimed
         self._other: tuple[str, Frame] | None = None  # the first wire that has claimed one instead
-        self._unknown: Frame | None = None  # the first message that no wire claims
+        self._unknown: Frame | None = None  # the first message that no wire claims, and more than token counts
         self._is_doubtful = name != "auto"  # the named wire may be the wrong one
         self.scope: Literal["body", "answers", "answer"] = "body"
         """What is read: the whole body, all of its answers, or the first."""
@@ -97,7 +97,8 @@ class WireSelector:
         if self.wire is not None or not self._undecided:
             return
         self._is_doubtful = True
-        self._unknown = next((frame for frame in self._undecided if _is_answer(frame, decode_frame(frame))), None)
+        for frame in self._undecided:
+            self._note_unknown(frame, decode_frame(frame))
         self._begin(DEFAULT_WIRE)
         self.name = None
         self._report_mistake()
@@ -127,12 +128,17 @@ class WireSelector:
         elif other is not None:
             self._other = self._other or (other, frame)
         else:
-            self._unknown = self._unknown or frame
+            self._note_unknown(frame, message)
         self._looked += 1
         if self._looked >= UNDECIDED_FRAMES or not self._is_doubtful:
             assert self.wire is not None
             self.take = self.wire.frame
             self._report_mistake()
+
+    def _note_unknown(self, frame: Frame, message: Any) -> None:
+        """Note a frame that no wire claims; one of token counts alone may stand beside any answer."""
+        if self._unknown is None and _is_answer(frame, message) and message.keys() != {"usage"}:
+            self._unknown = frame
 
     def _report_mistake(self) -> None:
         """Report, once, a body of another wire, or of no known one."""
@@ -146,7 +152,7 @@ class WireSelector:
         elif is_silent and self._unknown is not None:
             message = f"no known wire speaks like this: {read_excerpt(self._unknown)!r}"
             error("stream", "not_a_stream", message, self._unknown.offset)
-        elif is_silent and self._assembler.has_ended:
+        elif is_silent and self._assembler.has_ended and self._assembler.response.usage is None:
             error("stream", "not_a_stream", "the body has an end, and before it no message that can be read", 0)
         else:
             return

@@ -60,11 +60,17 @@ _CONVERSE_KEYS: Final = frozenset(
 _GEMINI_KEYS: Final = frozenset(("text", "thought", "thoughtSignature", "functionCall", "functionResponse", *OWN_PARTS))
 """The keys of parts that have no `type`; Gemini's in camel case."""
 _COMPLETIONS: Final = (("outputs", "text", "stop_reason"), ("results", "outputText", "completionReason"))
-"""Lists of completions in answers of `invoke`, with the keys of the text and of the reason to end."""
+"""Lists of completions in answers of `invoke`, with the keys of the text and of the reason to end.
+
+They have no `type`, unlike the `outputs` of an interaction.
+"""
 _ROLES: Final = ("assistant", "model")
 _SAID: Final = frozenset({"content", "tool_calls", "function_call"})
 _MESSAGE: Final = _SAID | frozenset(
-    {"id", "name", "thinking", "reasoning", "reasoning_content", "refusal", "images", "annotations", "audio"}
+    (
+        *("id", "name", "thinking", "reasoning", "reasoning_content", "reasoning_text", "reasoning_opaque"),
+        *("refusal", "images", "annotations", "audio"),
+    )
 )
 """What a message without a role may have."""
 _OTHERS: Final = frozenset({"done", "type", "choices", "event_type"})
@@ -217,7 +223,7 @@ def _read_completion(value: dict[str, Any]) -> dict[str, Any] | None:
     for key, name, reason in _COMPLETIONS:
         inner = value.get(key)
         first = inner[0] if isinstance(inner, list) and inner else None
-        if isinstance(first, dict) and isinstance(first.get(name), str):
+        if isinstance(first, dict) and "type" not in first and isinstance(first.get(name), str):
             return _make_completion_body(first[name], first.get(reason))
     return None
 

@@ -32,7 +32,9 @@ _CALL_FIELDS: Final = ("tool_calls", "function_call", "tool_call_id", "tool_name
 _CALL_BLOCKS: Final = ("tool_use", "tool_result")
 _DEFAULT_DIALECT: Final = "hermes"
 _THOUGHT: Final = "thought as it came"
-_THOUGHT_FIELDS: Final = ("reasoning_content", "reasoning", "reasoning_details", "thinking_blocks")
+_THOUGHT_FIELDS: Final = (
+    "reasoning_content", "reasoning", "reasoning_details", "thinking_blocks", "reasoning_text", "reasoning_opaque"
+)  # fmt: skip
 
 
 def choose_dialect_to_teach(dialects: Dialects) -> str:

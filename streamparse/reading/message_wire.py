@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Final, Generic, TypeVar, cast
 import msgspec
 from msgspec.structs import replace
 
-from streamparse.finish_reasons import COMMON_STOPS, Stop, find_stop
+from streamparse.finish_reasons import COMMON_STOPS, Stop, find_common_stop, find_stop
 from streamparse.frames import Frame, TellRun, ValueScanner
 from streamparse.json import JSONError, read
 from streamparse.limits import Limits, most
@@ -52,13 +52,23 @@ _COMMON_OUTCOMES: Final[dict[str, Outcome]] = {reason: _OUTCOMES[stop] for reaso
 
 
 def find_outcome(reason: str) -> Outcome:
-    """Return how a turn ended that has this reason, whichever server sends it.  Case counts."""
-    return _COMMON_OUTCOMES.get(reason, "stop")
+    """Return how a turn ended that has this reason, whichever server sends it."""
+    return _COMMON_OUTCOMES.get(reason) or _OUTCOMES[find_common_stop(reason) or "end"]
 
 
 def find_listed_outcome(reason: str) -> Outcome:
-    """As `find_outcome`, where the provider lists its reasons: words that only such a list has count, in any case."""
+    """As `find_outcome`, where the provider lists its reasons: words that only such a list has count, too."""
     return _OUTCOMES[find_stop(reason) or "end"]
+
+
+UNFINISHED: Final = ("queued", "in_progress")
+"""The status of a whole body that was fetched while the server works on it."""
+
+
+def report_unfinished(sink: Sink, status: str) -> None:
+    """Report such a status: the turn has not ended, so what is open is cut."""
+    sink.error("stream", "stream_truncated", f"the server has not ended the turn: it is {status}")
+    sink.finish(status, "cut")
 
 
 def send_whole_call(sink: Sink, name: str | None, arguments: msgspec.Raw, id: str | None = None) -> None:

@@ -55,7 +55,7 @@ OUTCOME_UNKNOWN: Final = (
 _OPEN: Final = "truncated_call"
 _ABOUT_TEXT: Final = (CITATION, "annotation", "citation", "audio")
 _SIGNATURES: Final = (
-    "signature", "reasoning", "thinking_blocks", "redacted_thinking", "redactedContent", SIGNATURE
+    "signature", "reasoning", "thinking_blocks", "reasoning_opaque", "redacted_thinking", "redactedContent", SIGNATURE
 )  # fmt: skip
 _LONGEST_NOTE: Final = 600
 

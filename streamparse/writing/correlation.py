@@ -141,7 +141,7 @@ _OUTPUTS: Final = tuple(f"{kind}_output" for kind in _CALLS)
 _REASONING: Final = "reasoning"
 _ABOUT_TEXT: Final = ("phase", "annotation", "citation", "audio", CITATION)
 """Items that say something about a text, and have no place of their own."""
-_THOUGHTS: Final = ("signature", "thinking_blocks", "redacted_thinking", "redactedContent")
+_THOUGHTS: Final = ("signature", "thinking_blocks", "reasoning_opaque", "redacted_thinking", "redactedContent")
 
 
 def drop_halves(parts: Iterable[Part], *, is_paused: bool = False) -> list[Part]:

@@ -12,7 +12,7 @@ import streamparse as sp
 from streamparse.loss import Loss
 from streamparse.providers.adapters import ADAPTERS, translate_messages
 from streamparse.providers.emitters import EMITTERS
-from streamparse.writing.parts import Item, Message, Text
+from streamparse.writing.parts import Item, Message, Text, Thought
 
 CITE = {"type": "char_location", "cited_text": "The lake is cold.", "document_index": 0}
 MORE = {"type": "char_location", "cited_text": "In May.", "document_index": 1}
@@ -95,8 +95,11 @@ CALL = {"id": "call_1", "type": "function", "function": {"name": "now", "argumen
 
 
 @pytest.mark.parametrize("provider", ["openai", "openrouter", "deepseek"])
-def test_googles_signature_goes_back_beside_its_call(provider: str) -> None:
-    call = {**CALL, "extra_content": SIGNED}
+@pytest.mark.parametrize(
+    "extra", [{"extra_content": SIGNED}, {"provider_specific_fields": {"thought_signature": "c2ln"}}]
+)
+def test_googles_signature_goes_back_beside_its_call(provider: str, extra: dict[str, Any]) -> None:
+    call = {**CALL, **extra}
     whole = parsed(_chat({"tool_calls": [call]}, "tool_calls"), wire="openai-chat")
     pieces = parsed(*_chunks({"tool_calls": [{**call, "index": 0}]}), wire="openai-chat")
     for response in (whole, pieces):
@@ -104,6 +107,7 @@ def test_googles_signature_goes_back_beside_its_call(provider: str) -> None:
         assert sp.as_message(response, "gemini")["parts"][0]["thoughtSignature"] == "c2ln"
         again = json.loads(EMITTERS["openai-chat"](model="m").whole(response))
         assert again["choices"][0]["message"]["tool_calls"] == [call]
+    assert ADAPTERS["openai"].read_messages([{"role": "assistant", "tool_calls": [call]}])[0].parts[-1].index == 0
 
 
 def test_calls_of_tools_that_take_text_go_back_among_the_calls() -> None:
@@ -146,6 +150,29 @@ def test_a_signed_thought_of_litellm_is_whole_again_from_its_pieces() -> None:
     response = parsed(*_chunks(*thought, end, {"content": "Yes."}), wire="openai-chat")
     assert sp.as_message(response, "openai")["thinking_blocks"] == LITELLM[:1]
     assert sp.as_message(response, "anthropic")["content"] == [LITELLM[0], {"type": "text", "text": "Yes."}]
+
+
+def test_the_sealed_thought_of_copilot_goes_back_to_it_with_its_text() -> None:
+    sealed = {"reasoning_text": "A plan.", "reasoning_opaque": "c2VhbA=="}
+    expected = {"role": "assistant", "content": "Yes.", **sealed}
+    seal = {"reasoning_opaque": "c2VhbA=="}
+    deltas = ({"reasoning_text": "A pl"}, {"reasoning_text": "an."}, seal, {"content": "Yes."})
+    openai = ADAPTERS["openai"]
+    whole = parsed(_chat({"content": "Yes.", **sealed}), wire="openai-chat")
+    pieces = parsed(*_chunks(*deltas), wire="openai-chat")
+    for response in (whole, pieces):
+        assert sp.as_message(response, "openai") == expected
+        assert "c2VhbA==" not in str(sp.as_message(response, "anthropic"))
+        again = json.loads(EMITTERS["openai-chat"](model="m").whole(response))["choices"][0]["message"]
+        assert (again["reasoning_content"], again["reasoning_opaque"]) == ("A plan.", "c2VhbA==")
+    assert openai.write_messages(openai.read_messages([expected]), []) == [expected]
+
+
+def test_of_two_sealed_thoughts_in_one_message_the_last_goes_back() -> None:
+    one, two = Item("reasoning_opaque", "MQ=="), Item("reasoning_opaque", "Mg==")
+    message = Message("assistant", [Thought("One."), one, Thought("Two."), two, Text("Yes.")])
+    (written,) = ADAPTERS["openai"].write_messages([message], [])
+    assert (written["reasoning_text"], written["reasoning_opaque"]) == ("Two.", "Mg==")
 
 
 DETAILS = [

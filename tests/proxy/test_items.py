@@ -95,6 +95,15 @@ def test_a_thought_that_anthropic_signed_reaches_its_client_signed_through_a_rel
     assert thoughts == [SIGNED, REDACTED]
 
 
+@EACH_WAY
+def test_the_sealed_thought_of_copilot_reaches_openais_client(streamed: bool) -> None:
+    pieces = [{"reasoning_text": "Where "}, {"reasoning_text": "is it?"}, {"reasoning_opaque": "c2VhbA=="}]
+    whole = {"reasoning_text": "Where is it?", "reasoning_opaque": "c2VhbA=="}
+    with proxied(_chat(pieces if streamed else [whole], streamed=streamed)) as url:
+        message = _openai_message(url, streamed=streamed).choices[0].message
+    assert (message.reasoning_content, message.reasoning_opaque) == ("Where is it?", "c2VhbA==")
+
+
 # -- items of chat servers -----------------------------------------------------------------------------------
 
 IMAGES = [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]

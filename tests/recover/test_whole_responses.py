@@ -38,6 +38,16 @@ def test_a_body_parsed_whole_is_what_was_fed(name: str) -> None:
     assert whole.raw_response == body
 
 
+def test_an_interaction_whose_first_output_is_text_is_read_whole() -> None:
+    call = {"type": "function_call", "id": "c", "name": "now", "arguments": {}}
+    body = {"object": "interaction", "status": "requires_action", "outputs": [{"type": "text", "text": "Look."}, call]}
+    for thing in (body, json.dumps(body)):
+        for wire in ("gemini", "auto"):
+            response = sp.parse_response(thing, wire)
+            assert (response.content, response.finish_reason, response.ok) == ("Look.", "requires_action", True)
+            assert [call.name for call in response.tool_calls] == ["now"]
+
+
 FORMS: dict[str, Any] = {
     "a dict": lambda message: message,
     "bytes": lambda message: json.dumps(message).encode(),

@@ -164,6 +164,22 @@ def test_fragments_of_a_call_are_one_call_whatever_comes_between() -> None:
     assert assembler.response.content == "xx"
 
 
+@pytest.mark.parametrize("before", ["Y2lwaGVy", '"{', "null"])
+def test_text_that_begins_no_object_gives_way_to_the_arguments(before: str) -> None:
+    assembler = _assembler()
+    call = assembler.call_start("f")
+    assembler.call_arguments(call, before)
+    assembler.call_restart(call)
+    assembler.call_arguments(call, HALVES[0])
+    assembler.call_restart(call)  # nothing, once an object has begun
+    assert assembler.look(0) == {}
+    assembler.call_arguments(call, HALVES[1])
+    assembler.call_restart(call)
+    events = assembler.record.take()
+    assert [event.arguments for event in events if isinstance(event, sp.ToolCallDelta)] == list(HALVES)
+    assert [event.raw for event in events if isinstance(event, sp.ToolCallComplete)] == ["".join(HALVES)]
+
+
 def test_pieces_that_come_at_once_are_told_one_by_one_where_a_call_may_end_first() -> None:
     assembler = _assembler()
     assert assembler.text_run(["a", "b"]) == assembler.reasoning_run(["c", "d"]) == 2

@@ -33,6 +33,20 @@ def test_each_hidden_or_signed_piece_of_reasoning_is_an_item(sealed: str) -> Non
     assert [item["data"] for item in parser.response.items] == details
 
 
+def test_a_hidden_thought_among_the_parts_is_an_item_whole() -> None:
+    part = {"type": "reasoning", "summary": [], "encrypted_content": "c2VjcmV0"}
+    events, _ = _fed(_delta(content=[part]))
+    assert sp.ProviderItem("reasoning", part) in events
+
+
+def test_a_thought_among_the_parts_that_anthropic_signed_goes_back_to_it_signed() -> None:
+    summary = [{"type": "summary_text", "text": "so", "signature": "c2ln"}]
+    _, parser = _fed(_delta(content=[{"type": "reasoning", "summary": summary}]), _delta(content="Yes."))
+    signed, said = sp.as_message(parser.response, "anthropic")["content"]
+    assert signed == {"type": "thinking", "thinking": "so", "signature": "c2ln"}
+    assert said == {"type": "text", "text": "Yes."}
+
+
 def test_empty_text_beside_a_thought_is_no_event() -> None:
     events, _ = _fed(_delta(content="", reasoning="so"), _delta(content="", reasoning_content="what"))
     assert [event for event in events if isinstance(event, (sp.TextDelta, sp.ReasoningDelta))] == [

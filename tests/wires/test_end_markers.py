@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from cuts import in_pieces, merged
 from fixture_streams import NAMES, read_body, read_index
@@ -114,3 +116,21 @@ def test_who_closes_at_the_end_marker_misses_nothing(name: str) -> None:
     expected = _read(name, 1 << 20, to_the_end=True)
     for size in (1, 40, 1 << 20):
         assert _read(name, size, to_the_end=False) == expected, size
+
+
+@pytest.mark.parametrize("status", ["queued", "in_progress"])
+@pytest.mark.parametrize(
+    ("wire", "body"),
+    [
+        ("openai-responses", {"object": "response", "output": []}),
+        ("openai-responses", {"object": "response"}),
+        ("gemini", {"object": "interaction", "outputs": []}),
+        ("gemini", {"object": "interaction", "usage": {"total_tokens": 3}}),
+    ],
+)
+def test_a_body_that_the_server_still_works_on_has_not_ended(wire: str, body: dict[str, Any], status: str) -> None:
+    response = sp.parse_response({"id": "r", "status": status, **body}, wire)
+    assert not response.ok
+    assert (response.stop, response.finish_reason) == ("error", status)
+    assert [error.code for error in response.errors] == ["stream_truncated"]
+    assert response.usage == body.get("usage")

@@ -74,9 +74,15 @@ BODIES: dict[str, Body] = {
 WORDS: dict[str, dict[str, tuple[str, ...]]] = {
     "openai-chat": {
         "end": ("stop", "eos"),
-        "length": ("length", "model_length", "model_context_window_exceeded"),
-        "filter": ("content_filter", "sensitive", "refusal"),
-        "error": ("error", "abort", "network_error", "insufficient_system_resource"),
+        "length": ("length", "model_length", "model_context_window_exceeded", "MAX_TOKENS"),
+        "filter": (
+            *("content_filter", "sensitive", "refusal", "SAFETY", "prohibited_content", "guardrail_intervened"),
+            *("content_filter: SAFETY", "content_filter: RECITATION", "content_filter: A_WORD_OF_NEXT_YEAR"),
+        ),
+        "error": (
+            *("error", "abort", "network_error", "insufficient_system_resource", "timeout", "malformed_function_call"),
+            *("function_call_filter: MALFORMED_FUNCTION_CALL", "function_call_filter: UNEXPECTED_TOOL_CALL"),
+        ),
         "tools": ("tool_calls", "function_call"),
     },
     "anthropic": {
@@ -166,6 +172,19 @@ def test_each_word_that_an_sdk_knows_has_a_common_one() -> None:
 @pytest.mark.parametrize("word", sorted(STOPS.keys() - COMMON_STOPS.keys()))
 def test_a_word_of_another_providers_own_list_takes_no_call_back(wire: str, word: str) -> None:
     response = sp.parse_response(BODIES[wire](word, True), wire)
+    assert response.ok
+    assert not response.tool_calls[0].revoked
+
+
+@pytest.mark.parametrize("word", ["content_filter: SAFETY", "function_call_filter: MALFORMED_FUNCTION_CALL"])
+def test_an_answer_that_is_empty_and_ends_in_a_filter_is_not_ok(word: str) -> None:
+    response = sp.parse_response({"choices": [{"index": 0, "message": {}, "finish_reason": word}]}, "openai-chat")
+    assert not response.ok
+    assert response.stop in ("filter", "error")
+
+
+def test_an_unknown_word_before_a_colon_says_nothing() -> None:
+    response = sp.parse_response(_chat("brand_new: SAFETY", True), "openai-chat")
     assert response.ok
     assert not response.tool_calls[0].revoked
 

@@ -229,6 +229,9 @@ class InBandParser:
             self.ignore_calls("auto", "all")
         return self._sink.call_start(name, id, source, place)
 
+    def call_restart(self, call: Call) -> None:
+        self._sink.call_restart(call)
+
     def call_whole(self, name: str, arguments: str, id: str | None = None) -> Call:
         self._flush()
         if not self._ignores_auto:

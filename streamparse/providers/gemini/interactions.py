@@ -17,7 +17,7 @@ import msgspec
 
 from streamparse.limits import Limits, most
 from streamparse.reading.decode import get_fields, read_argument_text, read_str, read_value
-from streamparse.reading.message_wire import find_listed_outcome, send_whole_call
+from streamparse.reading.message_wire import UNFINISHED, find_listed_outcome, report_unfinished, send_whole_call
 from streamparse.reading.pieces import Budget, PendingItem
 from streamparse.sink import Call, Sink
 
@@ -119,10 +119,7 @@ class Interactions:
         elif kind in ("interaction.complete", "interaction.completed") and event.interaction is not None:
             self._finish(event.interaction)
         elif event.object == "interaction":
-            for number, step in enumerate(event.steps or event.outputs or ()):
-                self._start(number, step)
-                self._stop(number)
-            self._finish(event)
+            self._take_whole(event)
         if event.metadata is not None and event.metadata.usage is not None:
             self._sink.usage(event.metadata.usage)
 
@@ -132,6 +129,20 @@ class Interactions:
             self._stop(index)
 
     # -- inside ----------------------------------------------------------------------------------------
+
+    def _take_whole(self, event: InteractionEvent) -> None:
+        """A whole interaction; one in the background may be fetched before its end, and its last step may be open."""
+        is_finished = event.status not in UNFINISHED
+        for number, step in enumerate(event.steps or event.outputs or ()):
+            self._start(number, step)
+            if is_finished:
+                self._stop(number)
+        if is_finished:
+            self._finish(event)
+            return
+        if event.usage is not None:
+            self._sink.usage(event.usage)
+        report_unfinished(self._sink, event.status or "")
 
     def _take_delta(self, index: int | None, delta: Delta) -> None:
         kind = delta.type or "text"

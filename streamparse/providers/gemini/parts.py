@@ -98,9 +98,11 @@ def to_camel_keys(fields: Mapping[str, Any]) -> PartObject:
 
 
 def get_signature(item: Item) -> Any:
-    """Return what signs a call or a part, in this API's words or those of its server for OpenAI's; else nothing."""
+    """Return what signs a call or a part, in this API's words or in those of chat servers; else nothing."""
     if item.kind == "extra_content":
         return get_str(item.data, "google", SIGNATURE)
+    if item.kind == "provider_specific_fields":  # LiteLLM
+        return get_str(item.data, SIGNATURE)
     return item.data if item.kind == SIGNATURE else ""
 
 

@@ -12,8 +12,9 @@ What else an answer of a chat server holds:
 |---|---|
 | `annotations`, `executed_tools`, `images` | lists of the message |
 | `audio` | the message; a stream has it in pieces |
+| `reasoning_opaque`, the sealed thought of GitHub Copilot | the message |
 | `custom_tool_call`, a call of a tool that takes text | among the calls |
-| `extra_content`, what a provider wants back with a call | in that call |
+| `extra_content`, `provider_specific_fields`: what a provider wants back with a call | in that call |
 | `citations`, `search_results` of Perplexity | next to the choices |
 
 Why a filter ended the turn is in `refusal`, the one field of a message that explains to people why there is no answer.
@@ -35,6 +36,7 @@ from streamparse.emitting.emitter import Emitter, encode
 from streamparse.emitting.outcome import Outcome, find_kind, list_runnable_calls
 from streamparse.providers.openai_chat.reasoning_details import (
     BLOCKS,
+    OPAQUE,
     ThinkingBlocks,
     join_reasoning_details,
     join_thinking_blocks,
@@ -50,9 +52,10 @@ _ROLE: Final = b'"role":"assistant",'
 _DETAILS: Final = "reasoning_details"
 _LISTS: Final = ("annotations", "executed_tools", "images")
 _AUDIO: Final = "audio"
+_FIELDS: Final = (_AUDIO, OPAQUE)
 _AUDIO_PIECES: Final = ("data", "transcript")
 _CUSTOM: Final = "custom_tool_call"
-_EXTRA: Final = "extra_content"
+_EXTRAS: Final = ("extra_content", "provider_specific_fields")
 _SOURCES: Final = ("citations", "search_results")
 _KINDS: Final = {
     400: "invalid_request_error",
@@ -121,8 +124,8 @@ class OpenAIChatEmitter(Emitter):
     def _write_item(self, event: events.ProviderItem) -> bytes:
         if event.kind in _LISTS:
             return self._add_to_list(event.kind, event.data if isinstance(event.data, list) else [event.data])
-        if event.kind == _AUDIO:
-            return self._write_field(_AUDIO, event.data)
+        if event.kind in _FIELDS:
+            return self._write_field(event.kind, event.data)
         if event.kind == _CUSTOM:
             return self._add_custom_call(event.data)
         if event.kind == BLOCKS:
@@ -130,7 +133,7 @@ class OpenAIChatEmitter(Emitter):
         elif event.kind in _SOURCES:
             self._sources[event.kind] = event.data
         extra = _find_extra(event.kind, event.data)
-        if extra is not None:
+        if extra:
             return self._add_extra(event.index, extra)
         detail = read_detail(event.kind, event.data)
         return self._add_detail(detail) if detail is not None else b""
@@ -152,12 +155,12 @@ class OpenAIChatEmitter(Emitter):
         self.signed = True
         return self._write_field(_DETAILS, [news | {"index": self._listed[_DETAILS]}])
 
-    def _add_extra(self, index: int | None, extra: Any) -> bytes:
+    def _add_extra(self, index: int | None, extra: dict[str, Any]) -> bytes:
         """Add to a call what its provider wants back with it; the official client wants a function in each piece."""
         head = self._calls.release(index)
         if index not in self._places:
             return head
-        piece = {"index": self._places[index], "function": {"arguments": ""}, _EXTRA: extra}
+        piece = {"index": self._places[index], "function": {"arguments": ""}, **extra}
         return head + self._write_field("tool_calls", [piece])
 
     def _add_custom_call(self, data: Any) -> bytes:
@@ -230,8 +233,9 @@ class OpenAIChatEmitter(Emitter):
         return message | {name: value for name, value in optional.items() if value}
 
     def _make_calls(self, response: ParsedResponse) -> list[dict[str, Any]]:
-        found = [(item.get("index"), _find_extra(item["kind"], item["data"])) for item in response.items]
-        extras = {index: {_EXTRA: extra} for index, extra in found if extra is not None}
+        extras: dict[int | None, dict[str, Any]] = {}
+        for item in response.items:
+            extras.setdefault(item.get("index"), {}).update(_find_extra(item["kind"], item["data"]))
         calls = [
             {
                 "id": self._give_id(call.id, call.index),
@@ -256,11 +260,11 @@ def _read_custom_call(data: Any) -> dict[str, Any] | None:
     return {"id": str(id or "call_custom"), "type": "custom", "custom": custom}
 
 
-def _find_extra(kind: str, data: Any) -> Any:
-    """Return what a call's provider wants back with it, as Google's own server for chats writes it in the call."""
+def _find_extra(kind: str, data: Any) -> dict[str, Any]:
+    """Return the field of a call that holds what its provider wants back, as Google's own server for chats has it."""
     if kind == "thought_signature":
-        return {"google": {"thought_signature": data}}
-    return data if kind == _EXTRA else None
+        return {"extra_content": {"google": {"thought_signature": data}}}
+    return {kind: data} if kind in _EXTRAS else {}
 
 
 def _collect_items(response: ParsedResponse) -> dict[str, Any]:
@@ -274,6 +278,8 @@ def _collect_items(response: ParsedResponse) -> dict[str, Any]:
             audio = fields.get(kind, {})
             joined = {name: str(audio.get(name, "")) + str(data[name]) for name in _AUDIO_PIECES if data.get(name)}
             fields[kind] = {**audio, **data, **joined}
+        elif kind == OPAQUE:
+            fields[kind] = data
     return fields
 
 

@@ -5,6 +5,7 @@
 | `custom_tool_call`, a call of a tool that takes text | after the calls of functions (see below) |
 | `audio`, a spoken answer | `audio`, by its id alone |
 | `thinking_blocks` of LiteLLM | whole blocks again, with the thoughts that they sign |
+| `reasoning_opaque` of GitHub Copilot | beside `reasoning_text`, the thought that it seals |
 
 **Custom tools.** Tools that take text, their calls and results, in both ways in which OpenAI writes them; no
 other provider has any.
@@ -29,7 +30,7 @@ from typing import Any, Final
 
 from msgspec.structs import asdict, replace
 
-from streamparse.providers.openai_chat.reasoning_details import BLOCKS, join_thinking_blocks
+from streamparse.providers.openai_chat.reasoning_details import BLOCKS, OPAQUE, join_thinking_blocks
 from streamparse.tools import ToolResult
 from streamparse.writing.content import read_blocks
 from streamparse.writing.definitions import CustomTool
@@ -111,7 +112,7 @@ def _mark_output(part: Part, waiting: set[str]) -> Part:
     return Item(CUSTOM_OUTPUT, {"type": CUSTOM_OUTPUT, "call_id": part.call_id, "output": write_result_text(part)})
 
 
-EXTRA_KINDS: Final = (CUSTOM_CALL, CUSTOM_OUTPUT, "audio", BLOCKS)
+EXTRA_KINDS: Final = (CUSTOM_CALL, CUSTOM_OUTPUT, "audio", BLOCKS, OPAQUE)
 """The items that have a place of their own; results of custom calls have it after the message."""
 
 
@@ -127,9 +128,21 @@ def write_audio(parts: Iterable[Part]) -> dict[str, Any]:
     return next(({"audio": {"id": id}} for id in ids if id), {})
 
 
-def write_thinking_blocks(parts: Iterable[Part]) -> dict[str, Any]:
-    """Write the field for LiteLLM's blocks of thought, if there are any."""
-    return drop_empty(thinking_blocks=join_thinking_blocks(parts))
+def write_signed_thoughts(parts: Iterable[Part]) -> dict[str, Any]:
+    """Write the fields for LiteLLM's blocks of thought, and for Copilot's sealed one, if there are any."""
+    parts = list(parts)
+    return {**drop_empty(thinking_blocks=join_thinking_blocks(parts)), **_write_sealed_thought(parts)}
+
+
+def _write_sealed_thought(parts: list[Part]) -> dict[str, Any]:
+    """Write the last sealed thought: a message has a place for one."""
+    places = [place for place, part in enumerate(parts) if is_item(part, OPAQUE)]
+    if not places:
+        return {}
+    begin = places[-2] if places[1:] else 0
+    thought = "".join(part.text for part in parts[begin : places[-1]] if isinstance(part, Thought))
+    sealed = parts[places[-1]]
+    return {**drop_empty(reasoning_text=thought), OPAQUE: sealed.data if isinstance(sealed, Item) else None}
 
 
 def read_extras(written: Mapping[str, Any]) -> list[Part]:
@@ -139,9 +152,12 @@ def read_extras(written: Mapping[str, Any]) -> list[Part]:
     return found + [Item("audio", dict(audio)) for audio in get_objects([written.get("audio")])]
 
 
-def read_thinking_blocks(written: Mapping[str, Any]) -> list[Part]:
-    """Read LiteLLM's blocks of thought in a message."""
+def read_signed_thoughts(written: Mapping[str, Any]) -> list[Part]:
+    """Read LiteLLM's blocks of thought in a message, and Copilot's sealed one."""
     parts: list[Part] = []
+    if sealed := get_str(written, OPAQUE):
+        text = get_str(written, "reasoning_text")
+        parts = [*([Thought(text)] if text else []), Item(OPAQUE, sealed)]
     for block in get_objects(written.get(BLOCKS)):
         text = get_str(block, "thinking")
         parts += [Thought(text)] if text else []

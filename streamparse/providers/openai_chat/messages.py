@@ -18,11 +18,11 @@ from streamparse.providers.openai_chat.extras import (
     mark_custom_outputs,
     read_custom_output,
     read_extras,
-    read_thinking_blocks,
+    read_signed_thoughts,
     write_audio,
     write_chat_tool,
     write_custom_calls,
-    write_thinking_blocks,
+    write_signed_thoughts,
 )
 from streamparse.schema.strict import find_open_objects, find_optional_properties, forbid
 from streamparse.tools import ToolResult
@@ -33,7 +33,8 @@ from streamparse.writing.parts import Document, Image, Item, Message, Part, Text
 from streamparse.writing.results import list_text_losses, read_text_result, show_result, write_result_text
 from streamparse.writing.traits import IdPolicy, MediaSupport, NamePolicy, ProviderTraits
 
-_EXTRA = "extra_content"
+_EXTRAS = ("extra_content", "provider_specific_fields")
+"""What is beside a call for its provider: at Google's own server, and at LiteLLM."""
 _RESULT_ROLES = ("tool", "function")
 _REFUSED_AT_ROOT = ("anyOf", "oneOf", "allOf", "enum", "not")
 """Keywords that are refused at the top of a tool's schema, be it enforced or not."""
@@ -139,9 +140,10 @@ class OpenAI(Adapter):
         if not functions:  # before there were tools
             functions = [{"function": call} for call in get_objects([written.get("function_call")])]
         extras = [
-            Item(_EXTRA, call[_EXTRA], number)
+            Item(kind, call[kind], number)
             for number, call in enumerate(functions)
-            if isinstance(call.get(_EXTRA), Mapping)
+            for kind in _EXTRAS
+            if isinstance(call.get(kind), Mapping)
         ]
         refusal = [Text(text)] if (text := get_str(written, "refusal")) else []
         said = [*self.read_thought(written), *parts, *refusal]
@@ -163,31 +165,35 @@ class OpenAI(Adapter):
         calls = [*self._write_calls(message), *write_custom_calls(parts, self.traits.ids)]
         audio = write_audio(parts)
         content = {} if audio and not message.text else {"content": message.text or (None if calls else "")}
-        thought = {**write_thinking_blocks(parts), **self.write_thought(message, lost)}
+        thought = {**write_signed_thoughts(parts), **self.write_thought(message, lost)}
         return {"role": "assistant", **content, **audio, **thought, **drop_empty(tool_calls=calls)}
 
     def write_thought(self, message: Message, lost: list[Loss], /) -> JSONObject:
         """Write the fields of the assistant's message that hold its thought."""
-        if message.thought and not write_thinking_blocks(message.parts):
+        if message.thought and not write_signed_thoughts(message.parts):
             lost.append(Loss("assistant", "", "thought", "dropped: there is no place for it"))
         return {}
 
     def read_thought(self, written: Mapping[str, Any]) -> list[Part]:
         """Read the thought of a message, in whichever field it is."""
-        parts = read_thinking_blocks(written)
+        parts = read_signed_thoughts(written)
         for detail in get_objects(written.get("reasoning_details")):
             text = get_str(detail, "text") or get_str(detail, "summary")
             parts += [Thought(text)] if text else []
             parts += [Item(get_str(detail, "type"), dict(detail))] if {"data", "signature"} & detail.keys() else []
-        text = get_str(written, "reasoning_content") or get_str(written, "reasoning")
+        fields = ("reasoning_content", "reasoning", "reasoning_text")
+        text = next((text for field in fields if (text := get_str(written, field))), "")
         is_read = not text or any(isinstance(part, Thought) for part in parts)
         return parts if is_read else [Thought(text), *parts]
 
     def _write_calls(self, message: Message) -> list[JSONObject]:
         """Write the calls, each with what its provider wants back with it."""
-        extras = {part.index: {_EXTRA: part.data} for part in message.parts if _is_extra(part)}
+        extras = [part for part in message.parts if _is_extra(part)]
         calls = sorted(message.calls, key=lambda call: call.index)
-        return [{**self.format_call(call), **extras.get(call.index, {})} for call in calls]
+        return [
+            {**self.format_call(call), **{part.kind: part.data for part in extras if part.index == call.index}}
+            for call in calls
+        ]
 
     def _lose_foreign_items(self, message: Message, lost: list[Loss]) -> None:
         for part in message.parts:
@@ -197,4 +203,4 @@ class OpenAI(Adapter):
 
 def _is_extra(part: Part) -> TypeGuard[Item]:
     """Whether a part belongs to a call, as signatures of Gemini's thoughts do at Google's own server."""
-    return is_item(part, _EXTRA) and part.index is not None
+    return is_item(part, *_EXTRAS) and part.index is not None

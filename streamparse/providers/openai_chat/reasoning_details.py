@@ -1,4 +1,7 @@
-"""What signs or hides thoughts at chat servers: OpenRouter's `reasoning_details` and LiteLLM's `thinking_blocks`."""
+"""What signs or hides thoughts at chat servers: OpenRouter's `reasoning_details` and LiteLLM's `thinking_blocks`.
+
+GitHub Copilot seals the whole thought of an answer in one text, `reasoning_opaque`.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from streamparse.writing.answer_parts import complete_block, join_details
 from streamparse.writing.parts import Item, Part, Thought, is_item
 
 BLOCKS: Final = "thinking_blocks"
+OPAQUE: Final = "reasoning_opaque"
 _FORMAT: Final = "anthropic-claude-v1"
 
 

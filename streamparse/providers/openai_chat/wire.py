@@ -50,14 +50,17 @@ class Fragment(msgspec.Struct, gc=False):
     function: Function | None = None
     custom: Custom | None = None
     extra_content: Any = None  # Gemini's signatures
+    provider_specific_fields: Any = None  # the same, from LiteLLM
 
 
 class Part(msgspec.Struct, gc=False):
-    """Mistral sends content as a list of typed parts: text, and thinking with parts of its own."""
+    """Mistral sends content as a list of typed parts: text, and thinking with parts of its own; so does Databricks."""
 
     type: str = "part"
     text: str | None = None
     thinking: str | list[Any] | None = None
+    summary: Any = None
+    encrypted_content: Any = None
 
 
 class Delta(msgspec.Struct, gc=False):
@@ -80,6 +83,8 @@ class Delta(msgspec.Struct, gc=False):
     name: str | None = None
     input: Any = None
     extra_content: Any = None  # Google flags thoughts
+    reasoning_text: str | None = None  # GitHub Copilot
+    reasoning_opaque: str | None = None  # the same thought, sealed
 
 
 class Choice(msgspec.Struct, gc=False):
@@ -93,6 +98,7 @@ class Choice(msgspec.Struct, gc=False):
 
 class Groq(msgspec.Struct, gc=False):
     usage: dict[str, Any] | None = None
+    error: Any = None  # why it stopped the stream early
 
 
 class Chunk(ErrorFields, gc=False):
@@ -161,7 +167,7 @@ class OpenAICompletions(MessageWire[_Chunk]):
 
 _decode_part = msgspec.json.Decoder(Part).decode
 _OFTEN_EMPTY: Final = ("reasoning_content", "reasoning", "reasoning_details", "refusal", "tool_calls")
-_ITEMS: Final = ("annotations", "executed_tools", "images", "audio")
+_ITEMS: Final = ("annotations", "executed_tools", "images", "audio", "reasoning_opaque")
 
 
 class OpenAIChat(MessageWire[Chunk]):
@@ -200,7 +206,7 @@ class OpenAIChat(MessageWire[Chunk]):
             delta = choice.delta or _number_calls(choice.message)
             if delta is not None:
                 content = delta.content
-                if delta.reasoning_content or delta.reasoning or delta.reasoning_details:
+                if delta.reasoning_content or delta.reasoning or delta.reasoning_details or delta.reasoning_text:
                     self._take_thought(delta)
                 elif content:
                     if isinstance(content, str) and delta.extra_content is None:
@@ -218,6 +224,7 @@ class OpenAIChat(MessageWire[Chunk]):
                     or delta.content_list
                     or delta.tool_use_id
                     or delta.input
+                    or delta.reasoning_opaque
                 ):
                     self._take_items(delta)
             if choice.finish_reason or choice.error:
@@ -248,7 +255,8 @@ class OpenAIChat(MessageWire[Chunk]):
             plain = Plain(partial(self._fragments.add, call.index, call.id, function.name), function.arguments)
         else:
             alone = Delta(content, reasoning_content=delta.reasoning_content, reasoning=delta.reasoning)
-            thought = delta.reasoning_content or delta.reasoning or ""
+            alone.reasoning_text = delta.reasoning_text
+            thought = delta.reasoning_content or delta.reasoning or delta.reasoning_text or ""
             details = delta.reasoning_details
             known = self._details
             if details and len(details) == 1 and details[0].text == thought and known and known.goes_on(details[0]):
@@ -288,7 +296,7 @@ class OpenAIChat(MessageWire[Chunk]):
 
     def _take_thought(self, delta: Delta) -> None:
         """A delta with a thought, in whichever field, before its text."""
-        thought = delta.reasoning_content or delta.reasoning or ""  # at once in both: the same
+        thought = delta.reasoning_content or delta.reasoning or delta.reasoning_text or ""  # in several: the same
         if delta.reasoning_details:
             self._details = self._details or Details(self._sink)
             self._details.take(delta.reasoning_details, thought)
@@ -387,10 +395,13 @@ class OpenAIChat(MessageWire[Chunk]):
 
     def _take_rest(self, chunk: Chunk) -> None:
         """What few chunks have: token counts, sources, an error."""
-        self._send_usage((chunk.x_groq or Groq()).usage if chunk.usage is None else chunk.usage)
+        groq = chunk.x_groq or Groq()
+        self._send_usage(groq.usage if chunk.usage is None else chunk.usage)
         if chunk.citations or chunk.search_results:
             self._send_new_items(chunk, ("citations", "search_results"))
-        if chunk.error or not chunk.choices:
+        if groq.error:
+            self._fail(groq.error)
+        elif chunk.error or not chunk.choices:
             self._fail(find_error(chunk))
 
     def _take_action(self, delta: Delta) -> None:
@@ -409,6 +420,8 @@ class OpenAIChat(MessageWire[Chunk]):
                 add(fragment.index, fragment.id, None, None)
             if fragment.extra_content is not None:
                 self._fragments.attach("extra_content", fragment.extra_content)
+            if fragment.provider_specific_fields:
+                self._fragments.attach("provider_specific_fields", fragment.provider_specific_fields)
         if delta.function_call is not None and not delta.tool_calls:
             add(None, None, delta.function_call.name, delta.function_call.arguments)
 
@@ -423,8 +436,18 @@ class OpenAIChat(MessageWire[Chunk]):
                 self._sink.reasoning(thinking)
             elif part.text:
                 self._send_text(part.text)
+            elif isinstance(part.summary, list) and not part.encrypted_content:
+                self._take_summary(part.summary)
             elif part.text is None and part.thinking is None:  # references of Mistral, images
                 self._sink.item(part.type, read_value(raw))
+
+    def _take_summary(self, summary: list[Any]) -> None:
+        """Take the thought of a part, and what signs it (Databricks)."""
+        for piece in find_objects(summary):
+            if text := read_str(piece.get("text")):
+                self._sink.reasoning(text)
+            if signature := read_str(piece.get("signature")):
+                self._sink.item("signature", signature)
 
 
 def _find_contents(delta: Delta) -> list[dict[str, Any]]:

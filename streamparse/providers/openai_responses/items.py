@@ -33,6 +33,7 @@ from streamparse.sink import Sink
 # Messages, thoughts and calls, by their ids and indexes.
 
 _NEW: Final = object()
+_BLANK: Final = " \t\r\n"
 _NEAR: Final = 8  # so many parts are looked at for a text whose number is another one
 
 
@@ -156,7 +157,8 @@ class Items(Generic[Item]):
 # The calls of a response.
 #
 # The arguments of a `done` event are compared with the deltas: what no delta had is sent now, the end of a value
-# included; if the deltas had something else, that is an error.
+# included; if the deltas had something else, that is an error.  But deltas that cannot be the beginning of an object
+# give way to one that is reported as the whole, unless it is empty: then it may only stand for what could not be read.
 
 Ids: TypeAlias = tuple[str | None, str | None]
 """The id of a call, and that of its item."""
@@ -263,6 +265,9 @@ class Calls:
             return
         elif call.call.closed:  # pieces of them came to another call
             self._sink.call_arguments(call.call, arguments)  # late, which is an error
+        elif _has_members(arguments) and not _begins_object(sent):  # the deltas of GitHub Copilot are ciphertext
+            self._sink.call_restart(call.call)
+            self._sink.call_arguments(call.call, arguments)
         else:
             message = f"the arguments of {call.name!r} are said to be others"
             self._sink.call_error(call.call, "malformed_call", message)
@@ -297,6 +302,14 @@ class Calls:
         """The call of an index whose ids have changed since."""
         call = self._items.find(None, index)
         return call if call is not None and not call.is_done and call.name in ("", name) else None
+
+
+def _begins_object(text: str) -> bool:
+    return text.lstrip(_BLANK).startswith("{")
+
+
+def _has_members(text: str) -> bool:
+    return _begins_object(text) and text.lstrip(_BLANK)[1:].lstrip(_BLANK).startswith('"')
 
 
 def _are_same_arguments(one: str, other: str) -> bool:

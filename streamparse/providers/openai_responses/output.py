@@ -39,6 +39,8 @@ class _Item(msgspec.Struct, gc=False):
 _decode_item = msgspec.json.Decoder(_Item, strict=False).decode
 _decode_parts = msgspec.json.Decoder(list[_Part] | str | None, strict=False).decode
 _encode_sorted = msgspec.json.Encoder(order="sorted").encode
+_OPEN: Final = ("incomplete", "in_progress")
+"""The status of an item that is not whole."""
 _TEXT_CALL: Final = "custom_tool_call"
 """The call of a tool that takes text: an item, sent whole when it is done.  Of one that was cut only deltas show."""
 
@@ -151,7 +153,7 @@ class Output:
             if known is not None:
                 self._take_message(known, item)
         elif item.type == "function_call":
-            arguments, is_whole = read_argument_text(item.arguments), item.status != "incomplete"
+            arguments, is_whole = read_argument_text(item.arguments), item.status not in _OPEN
             self.calls.take_done(item.name or "", (item.call_id, item.id), index, arguments, is_whole)
         elif item.type == "reasoning":
             if known is not None:

@@ -23,7 +23,7 @@ import msgspec
 from streamparse.limits import Limits
 from streamparse.providers.openai_responses.output import Output
 from streamparse.reading.decode import read_argument_text, write_argument_text
-from streamparse.reading.message_wire import MessageWire, find_outcome
+from streamparse.reading.message_wire import UNFINISHED, MessageWire, find_outcome, report_unfinished
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
@@ -306,10 +306,21 @@ class OpenAIResponses(MessageWire[Event]):
         self._output = Output(self._sink, self._limits)
         self._run_key = None
 
-    def _finish(self, response: Response | Event, status: str) -> None:
+    def _take_whole(self, response: Event, status: str) -> None:
+        """A whole response; one of OpenAI's background mode may be fetched before its end."""
+        if status in UNFINISHED:
+            self._take_contents(response)
+            report_unfinished(self._sink, status)
+        else:
+            self._finish(response, status)
+
+    def _take_contents(self, response: Response | Event) -> None:
         self._output.take_list(response.output or [])
         self._send_usage(response.usage)
         self._fail(response.error)
+
+    def _finish(self, response: Response | Event, status: str) -> None:
+        self._take_contents(response)
         details = response.incomplete_details
         if details is not None and not self._ended:
             self._sink.item("incomplete_details", details)
@@ -319,8 +330,8 @@ class OpenAIResponses(MessageWire[Event]):
 
     def _take_other(self, event: Event) -> None:
         """A whole response, an error, or an event of another protocol, such as `keepalive`."""
-        if event.type is None and event.output is not None:
-            self._finish(event, event.status or "completed")
+        if event.type is None and (event.output is not None or event.status in UNFINISHED):
+            self._take_whole(event, event.status or "completed")
         elif event.error is not None:
             self._fail(event.error)
         elif event.type == "error" or isinstance(event.message, str):
