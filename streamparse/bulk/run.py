@@ -132,21 +132,13 @@ class _Rows(msgspec.Struct):
     unreadable: int
 
 
-_encode_into: Final = msgspec.json.Encoder().encode_into
+_encode_lines: Final = msgspec.json.Encoder().encode_lines
 
 
 def _parse_task(maker: RowMaker, task: Task) -> _Rows:
-    lines = bytearray()
-    count = not_ok = unreadable = 0
-    for body in read_bodies(task):
-        row = _parse_body(maker, body)
-        _encode_into(row, lines, -1)
-        lines += b"\n"
-        count += 1
-        if not row.ok:
-            not_ok += 1
-            unreadable += "unreadable" in row.error_codes
-    return _Rows(bytes(lines), count, not_ok, unreadable)
+    rows = [_parse_body(maker, body) for body in read_bodies(task)]
+    bad = [row.error_codes for row in rows if not row.ok]
+    return _Rows(_encode_lines(rows), len(rows), len(bad), sum("unreadable" in codes for codes in bad))
 
 
 def _parse_body(maker: RowMaker, body: Body) -> Row:

@@ -264,21 +264,27 @@ class FrameTemplate:
         before, after = self._before, self._after
         skipped, size = len(before), len(after)
         back = size - self._tail  # from the line break to the quote that ends the string
+        begins, find = data.startswith, data.find
+        if not data.startswith(before, at):
+            return at
         if not self._framer.has_room(len(data) - at):  # only one by one shows which of them is too much
             return self.take_run(data, at, tell)
         most = _FEWEST_STRINGS  # at once, which grow: little is read for nothing before one that is no string
         while data.startswith(before, at):
             first = at
             written: list[bytes] = []
-            while data.startswith(before, at) and len(written) < most:
-                # A string of JSON holds no line break, so the first is the one that ends the data.
-                end = data.find(b"\n", at + skipped) - back
-                if not data.startswith(after, end):
+            for _ in range(most):
+                if not begins(before, at):
                     break
-                written.append(data[at + skipped : end])
+                # A string of JSON holds no line break, so the first is the one that ends the data.
+                start = at + skipped
+                end = find(b"\n", start) - back
+                if not begins(after, end):
+                    break
+                written.append(data[start:end])
                 at = end + size
             strings = self._decode_all(written)
-            self._tell_all(strings, [len(each) + skipped + size for each in written], tell, tell_run)
+            self._tell_all(strings, written, tell, tell_run)
             if len(strings) < len(written) or not written:
                 return first + sum(map(len, written[: len(strings)])) + (skipped + size) * len(strings)
             most = min(2 * most, _MOST_STRINGS)
@@ -303,19 +309,20 @@ class FrameTemplate:
         return strings
 
     def _tell_all(
-        self, strings: list[str], sizes: list[int], tell: Callable[[str], None], tell_run: TellRun | None
+        self, strings: list[str], written: list[bytes], tell: Callable[[str], None], tell_run: TellRun | None
     ) -> None:
-        """Take chunks of these sizes, and tell their strings: as many at once as can be."""
+        """Take the chunks of these strings, and tell them: as many at once as can be."""
         framer, count, done = self._framer, len(strings), 0
+        around = len(self._before) + len(self._after)
         while done < count:
             if tell_run is not None and count - done > 1 and (taken := tell_run(strings[done:] if done else strings)):
-                framer.received += sum(sizes[done : done + taken])
+                framer.received += sum(map(len, written[done : done + taken])) + around * taken
                 framer.singles += taken
                 done += taken
-                framer.offset = framer.received - sizes[done - 1] + self._data
+                framer.offset = framer.received - around - len(written[done - 1]) + self._data
                 continue
             framer.offset = framer.received + self._data
-            framer.received += sizes[done]
+            framer.received += around + len(written[done])
             framer.singles += 1
             tell(strings[done])
             done += 1

@@ -396,8 +396,9 @@ def _find_end(data: bytes) -> int:
         return at if data[:at].rstrip().endswith(b"}") else 0
     if first == b"[":
         return max(data.find(b"\n,"), 0)
+    begin = max(data.find(b"\ndata:"), 0) if first == b":" else 0  # a comment shows nothing
     for end in (b"\n\n", b"\r\n\r\n", b"\n"):
-        at = data.find(end)
+        at = data.find(end, begin)
         if at >= 0:
             return at + len(end)
     return 0
