@@ -3,14 +3,16 @@
     python tests/mutants.py --draw 300 --seed 7           # of the core: from each room as many as its share of the code
     python tests/mutants.py --room frames                 # every mutant of a room
     python tests/mutants.py --module streamparse/json/scan.py --draw 20   # of a module, with its room's tests
+    python tests/mutants.py --room json --only "scan.py:63 in"            # of a line: once a test for it is written
     python tests/mutants.py --replay                      # the bugs of `replayed_mutants.toml`
 
 A mutant is made in the syntax tree: a comparison is turned or moved by one, a condition negated, an operand, a keyword
 or a statement left out, a constant changed, `min` becomes `max`.  Docstrings, annotations, `assert`, `__all__` and
-messages for people stay as they are.  Each mutant runs in a process of its own, forked from one that has imported all
-but the package, and the changed module is never written to a file.  What passes with few examples runs its
-property tests again with the usual ones.  A test that takes far more of the processor than any of them does without a
-mutant counts as failed.
+messages for people stay as they are.  A function returns no None where mypy is certain to refuse it: no such change
+can land, and all others are left to the tests alone.  Each mutant runs in a process of its own, forked from one that
+has imported all but the package, and the changed module is never written to a file.  What passes with few examples runs
+its property tests again with the usual ones.  A test that takes far more of the processor than any of them does without
+a mutant counts as failed.
 
 `mutants.toml` says which tests own which modules, the quickest first.  It also has the mutants that behave as the
 original does, each with the reason; they are known by file and code.
@@ -23,6 +25,7 @@ import argparse
 import ast
 import copy
 import difflib
+import functools
 import importlib.abc
 import importlib.util
 import math
@@ -64,10 +67,12 @@ CALCULATED: dict[type[ast.operator], type[ast.operator]] = {
     ast.Mod: ast.Mult, ast.Pow: ast.Mult, ast.BitOr: ast.BitAnd, ast.BitAnd: ast.BitOr, ast.LShift: ast.RShift,
     ast.RShift: ast.LShift, ast.BitXor: ast.BitOr, ast.MatMult: ast.Mult,
 }  # fmt: skip
+BUILTIN = ("bool", "bytes", "dict", "float", "frozenset", "int", "list", "set", "str", "tuple")
 LONG_LINE, AROUND = 400, 80
 """Characters from which on a line is long, and of it around a change."""
 PROSE = re.compile(r"[a-z:,;] |^ [a-z]| $")
 """A message for people, or a part of one."""
+CLASS = re.compile(r"^ *class (\w+)(.*)", re.MULTILINE)
 RENAMED = {"min": "max", "max": "min", "any": "all", "all": "any", "sorted": "list"}
 
 
@@ -77,6 +82,17 @@ class Room(NamedTuple):
     name: str
     modules: list[str]
     tests: list[str]
+
+
+class Place(NamedTuple):
+    """Where in the package a node stands."""
+
+    module: str
+    function: str
+    tree: ast.Module
+    statement: ast.AST
+    returns: ast.expr | None
+    """The annotation of what the function returns."""
 
 
 class Mutant(NamedTuple):
@@ -190,13 +206,14 @@ def change_expression(node: ast.expr) -> Iterator[ast.AST]:
             yield replace(node, ifs=[])
 
 
-def change_statement(node: ast.stmt) -> Iterator[ast.AST]:
+def change_statement(node: ast.stmt, returns: ast.expr | None) -> Iterator[ast.AST]:
     nothing = ast.copy_location(ast.Pass(), node)
     match node:
         case ast.If(test=test) | ast.While(test=test):
             yield replace(node, test=ast.copy_location(ast.UnaryOp(ast.Not(), test), test))
-        case ast.Return(value=ast.expr() as value) if not (isinstance(value, ast.Constant) and value.value is None):
-            yield replace(node, value=ast.copy_location(ast.Constant(None), value))
+        case ast.Return(value=ast.expr() as value):
+            if ast.unparse(value) != "None" and not refuses_none(returns):
+                yield replace(node, value=ast.copy_location(ast.Constant(None), value))
         case ast.Continue() | ast.Break():
             yield ast.copy_location(ast.Break() if isinstance(node, ast.Continue) else ast.Continue(), node)
         case ast.AugAssign(op=operator):
@@ -210,11 +227,31 @@ def change_statement(node: ast.stmt) -> Iterator[ast.AST]:
             yield nothing
 
 
-def change(node: ast.AST) -> Iterator[ast.AST]:
+def change(node: ast.AST, returns: ast.expr | None) -> Iterator[ast.AST]:
     if isinstance(node, (ast.expr, ast.comprehension)):
         yield from change_expression(node)
     elif isinstance(node, ast.stmt):
-        yield from change_statement(node)
+        yield from change_statement(node, returns)
+
+
+def refuses_none(annotation: ast.expr | None) -> bool:
+    """Whether mypy refuses None where this is annotated, in all the code that it reaches; if in doubt it does not."""
+    match annotation:
+        case ast.BinOp(op=ast.BitOr(), left=left, right=right):
+            return refuses_none(left) and refuses_none(right)
+        case ast.Subscript(value=ast.Name(id="Step"), slice=result):  # a generator that ends with this
+            return refuses_none(result)
+        case ast.Name(id=name) | ast.Subscript(value=ast.Name(id=name)):
+            return name in BUILTIN or name in list_classes()
+    return False
+
+
+@functools.cache
+def list_classes() -> frozenset[str]:
+    """The names of the package's classes, but for its protocols: None may be of those."""
+    sources = [file.read_text() for file in (ROOT / "streamparse").rglob("*.py")]
+    headers = [header for source in sources for header in CLASS.finditer(source)]
+    return frozenset(header[1] for header in headers if "Protocol" not in header[2])
 
 
 # -- where -------------------------------------------------------------------------------------------------
@@ -223,22 +260,28 @@ def change(node: ast.AST) -> Iterator[ast.AST]:
 def find_mutants(module: str) -> Iterator[Mutant]:
     """All mutants of a module, in the order of its lines."""
     tree = ast.parse((ROOT / module).read_text())
-    yield from find_in(tree, module, "the module", tree, tree)
+    yield from find_in(tree, Place(module, "the module", tree, tree, None))
 
 
-def find_in(node: ast.AST, module: str, function: str, tree: ast.Module, statement: ast.AST) -> Iterator[Mutant]:
+def find_in(node: ast.AST, where: Place) -> Iterator[Mutant]:
     for name, value in ast.iter_fields(node):
         children = value if isinstance(value, list) else [value]
         for place, child in enumerate(children):
             if not isinstance(child, ast.AST) or is_left_alone(node, name, child):
                 continue
-            around = child if isinstance(child, ast.stmt) else statement
-            for changed in change(child):
-                yield make_mutant(node, name, place, changed, (module, function, tree, around))
-            named = isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
-            within = child.name if named and function == "the module" else function
-            within = f"{function}.{child.name}" if named and function != "the module" else within
-            yield from find_in(child, module, within, tree, around)
+            here = where._replace(statement=child) if isinstance(child, ast.stmt) else where
+            for changed in change(child, here.returns):
+                yield make_mutant(node, name, place, changed, here)
+            yield from find_in(child, enter(child, here))
+
+
+def enter(node: ast.AST, where: Place) -> Place:
+    """The place of what stands in `node`."""
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return where
+    function = node.name if where.function == "the module" else f"{where.function}.{node.name}"
+    returns = None if isinstance(node, ast.ClassDef) else node.returns
+    return where._replace(function=function, returns=returns)
 
 
 def is_left_alone(parent: ast.AST, name: str, child: ast.AST) -> bool:
@@ -262,12 +305,10 @@ def is_typing(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id in ("TypeVar", "ParamSpec", "NewType", "TYPE_CHECKING")
 
 
-def make_mutant(
-    node: ast.AST, name: str, place: int, changed: ast.AST, where: tuple[str, str, ast.Module, ast.AST]
-) -> Mutant:
-    module, function, tree, statement = where
+def make_mutant(node: ast.AST, name: str, place: int, changed: ast.AST, where: Place) -> Mutant:
     before = getattr(node, name)
     after = [*before[:place], changed, *before[place + 1 :]] if isinstance(before, list) else changed
+    statement = where.statement
     is_whole = isinstance(before, list) and before[place] is statement
 
     def apply() -> None:
@@ -283,7 +324,7 @@ def make_mutant(
     line = getattr(before[place] if isinstance(before, list) else before, "lineno", getattr(statement, "lineno", 0))
     # Of a statement that holds others, what differs is enough to know the mutant by.
     old, new = shorten(old, new)
-    return Mutant(module, function, line, old, new, tree, apply, undo)
+    return Mutant(where.module, where.function, line, old, new, where.tree, apply, undo)
 
 
 def shorten(old: str, new: str) -> tuple[str, str]:
@@ -490,9 +531,14 @@ def run_all(tasks: list[Task], profile: str, jobs: int, end: float = math.inf) -
         task = running.pop(process)
         if status == 0:
             survivors.append(task)
-        if status == 0 and task.mutant is not None:
-            print(f"[{len(waiting)} to come, {profile} examples] survived: {task.mutant}\n", flush=True)
+        if task.mutant is not None:
+            print(f"[{len(waiting)} to come, {profile} examples]", tell_fate(task.mutant, status), flush=True)
     return survivors, list(waiting)
+
+
+def tell_fate(mutant: Mutant | Replayed, status: int) -> str:
+    """What became of a mutant: a line, and what was changed if it survived."""
+    return f"survived: {mutant}\n" if status == 0 else f"caught: {str(mutant).splitlines()[0]}"
 
 
 def are_sound(tasks: list[Task], jobs: int) -> bool:
@@ -517,15 +563,19 @@ def read_arguments() -> argparse.Namespace:
     asked.add_argument(
         "--replay", action="store_true", help="run the bugs of replayed_mutants.toml; all must be caught"
     )
-    asked.add_argument("--only", default="", help="of these, the ones whose description has these words")
+    asked.add_argument("--only", default="", help="of these, the ones that --list shows with these words")
     asked.add_argument("--list", action="store_true", help="show the mutants, and run nothing")
     return asked.parse_args()
 
 
 def choose(said: argparse.Namespace) -> list[Task]:
     """What is to be run."""
+    return [task for task in choose_all(said) if not said.only or said.only in str(task.mutant)]
+
+
+def choose_all(said: argparse.Namespace) -> list[Task]:
     if said.replay:
-        return [task for task in read_replayed() if said.only in task.room]
+        return read_replayed()
     rooms = [room for room in read_rooms() if not said.room or room.name in said.room]
     if said.module:
         rooms = [room._replace(modules=[each for each in said.module if each in room.modules]) for room in rooms]
@@ -563,6 +613,7 @@ def main() -> int:
     if late or undecided:
         print(f"time is over: {len(late)} did not run, {len(undecided)} not with the usual examples")
     caught = 100 * (1 - len(survivors) / max(len(tasks), 1))
+    print(*["", *(f"survived: {task.mutant}" for task in survivors)], sep="\n")
     if not said.replay:
         show_rooms(tasks, survivors)
     print(f"{len(tasks)} run in {time.monotonic() - began:.0f} s, {len(survivors)} survived: {caught:.1f} % caught")

@@ -16,6 +16,7 @@ from streamparse.cli.options import CommandError
 from streamparse.cli.parse import to_json
 from streamparse.dialects import DIALECTS, THOUGHTS, Dialect, Thought
 from streamparse.dialects.engine.grammar import Opener
+from streamparse.dialects.table import ENDINGS
 from streamparse.events import ToolCallDelta
 from streamparse.parser import TextParser
 from streamparse.tools import Tool
@@ -97,6 +98,7 @@ def write_page() -> str:
         for row in THOUGHTS.values()
     ]
     return Template(files("streamparse.cli").joinpath("formats.md").read_text("utf-8")).substitute(
+        endings=", ".join(f"`{marker}`" for marker in sorted(ENDINGS)),
         table=_write_table(("format", "written by", "streams", "auto"), rows),
         chapters="".join(f"\n## `{row.name}`\n\n{write_chapter(row)}" for row in DIALECTS.values()),
         thoughts=_write_table(("reasoning", "written by", "opens", "closes", "after text"), thoughts),

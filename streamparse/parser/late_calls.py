@@ -60,7 +60,7 @@ def recover(content: str, options: ParserOptions, was_read: bool, sink: Sink) ->
             sink.call_end(handle)
         return run
     for call in _find_markup(content, options, was_read):
-        handle = sink.call_start(call.name, call.id or None, "recovered", call.place)
+        handle = sink.call_start(call.name, call.id, "recovered", call.place)
         sink.call_arguments(handle, call.raw)
         sink.call_repaired(handle)
         sink.call_end(handle)
@@ -171,6 +171,8 @@ _KNOWN_TAG: Final = lazy_re(
 )
 """A tag that `_mend_tag` knows: one search is quicker than a look at each tag.  The sign for kelvin is a capital k."""
 _BRACKETS: Final = lazy_re(r"\[(/?)(?i:tool_call)\]")
+_UNOPENED: Final = lazy_re(r"(?<=\n)(?<!tool_call>\n)(?=<function=[\w.:-]{1,256}>\s)")
+"""Where a call in Qwen's tags begins after prose, whose block nothing opened: the model left its tag out."""
 _FENCE_IN_TAG: Final = lazy_re(
     r"(<tool_calls?>)\s{0,64}```\w{0,16}[ \t]{0,8}\r?\n(.*?)\n?[ \t]{0,8}```\s{0,64}(</tool_calls?>)", re.DOTALL
 )
@@ -184,10 +186,9 @@ def _find_markup(content: str, options: ParserOptions, was_read: bool) -> list[T
     """Find calls in open markup, of declared tools if there are any, with nothing visible after them."""
     if not _has_signs(content):
         return []
-    tools, dialects = options.tools, options.dialects
-    armed: Dialects = "all" if "auto" in dialects or "all" in dialects else dialects
-    for text, is_python in _list_readings(content, was_read):
-        calls = _find_calls(text, armed, is_python, tools, options.limits)
+    tools = options.tools
+    for text, is_python in _list_readings(content, was_read, bool(tools)):
+        calls = _find_calls(text, options.dialects, is_python, tools, options.limits)
         if calls and (not tools or all(call.name in tools for call in calls)):
             return calls
     return []
@@ -198,10 +199,12 @@ def _has_signs(content: str) -> bool:
     return any(sign in content for sign in _SIGNS)
 
 
-def _list_readings(content: str, was_read: bool) -> Iterator[tuple[str, bool]]:
+def _list_readings(content: str, was_read: bool, has_tools: bool) -> Iterator[tuple[str, bool]]:
     """Yield the text as it is, then mended where it is malformed; and whether it is a Python list of calls."""
     if not was_read:
         yield content, False
+    if has_tools and _UNOPENED.search(content):
+        yield _UNOPENED.sub("<tool_call>\n", content), False
     if _KNOWN_TAG.search(content) or _BRACKETS.search(content):
         mended = _FENCE_IN_TAG.sub(r"\1\n\2\n\3", _BRACKETS.sub(r"<\1tool_call>", _TAG.sub(_mend_tag, content)))
         if mended != content:

@@ -7,7 +7,7 @@ Clients and SDKs are known by their classes and the methods they have; none is i
 | bytes, text, a mapping, an SDK's object | itself, as the only chunk | a body at hand |
 | a response of an SDK | that of the HTTP client in it | `with_raw_response`, `with_streaming_response` |
 | has `iter_sse` and a `response` | the response's bytes | httpx-sse `EventSource` |
-| has `iter_bytes` / `aiter_bytes` | that method, or httpx's `iter_raw` / `aiter_raw` | httpx `Response` |
+| has `iter_bytes` / `aiter_bytes` | that method | httpx `Response` |
 | has `iter_content` | its `raw`, or `iter_content(chunk_size=None)` | requests `Response` |
 | has `content.iter_any` | that method | aiohttp `ClientResponse` |
 | has `iter_sse` / `aiter_sse` | that method | other event source clients |
@@ -46,7 +46,6 @@ AsyncSource: TypeAlias = Any
 """An iterable or async iterable of chunks, or a response object (see the table above)."""
 
 _PIECE: Final = 65536
-_HTTPX: Final = ("httpx", "httpx2")
 _MANAGERS: Final = ("StreamManager", "ResponseContextManager")
 _TAKES: Final = "a source of chunks must be an iterable or a response object"
 _TAKES_ASYNC: Final = "a source of chunks must be an iterable, an async iterable or a response object"
@@ -83,10 +82,10 @@ def open_source(source: Source) -> tuple[Iterator[Chunk], Closing]:
     """Return the chunks of a source and what closes it, once; TypeError for anything else."""
     if not _is_response_class(source.__class__):
         source = _unwrap(source, prefix="")
-    if _is_plain(source, "iter_bytes") and not _is_async(source):
-        chunks = source.iter_raw()
-        return chunks, Closing(source.close, chunks.close)
-    chunks = _enter(source) if _is_manager(source, AbstractContextManager) else iter(_open(source))
+    if _is_response_class(source.__class__) and not _is_async(source):
+        chunks = iter(source.iter_bytes())
+    else:
+        chunks = _enter(source) if _is_manager(source, AbstractContextManager) else iter(_open(source))
     closes = [_find_method(thing, "close") for thing in ((source,) if chunks is source else (source, chunks))]
     return chunks, Closing(*filter(None, closes))
 
@@ -119,21 +118,6 @@ def _is_response_class(kind: type) -> bool:
         and not (is_sdk_response_class(kind) or declares_fields(kind) or issubclass(kind, others))
         and not kind.__name__.endswith(_MANAGERS)
     )
-
-
-def _is_plain(source: Source, name: str) -> bool:
-    """Whether a source is a response of httpx whose body needs no decoding: to read it raw takes half the time."""
-    return (
-        _has_method_of_httpx(source.__class__, name)
-        and not source.is_stream_consumed  # else what was read may be at hand
-        and "content-encoding" not in source.headers
-    )
-
-
-@lru_cache(256)
-def _has_method_of_httpx(kind: type, name: str) -> bool:
-    """Whether a class has a method as httpx, or its successor, made it: that of a subclass may do more."""
-    return getattr(getattr(kind, name, None), "__module__", "").partition(".")[0] in _HTTPX
 
 
 def _make_closing(*things: object, names: tuple[str, str] = ("aclose", "close")) -> AsyncExitStack:
@@ -173,7 +157,7 @@ def _open_async(source: Source) -> Iterable[Chunk] | AsyncIterable[Chunk]:
     if _is_at_hand(source):
         return (source,)
     if (method := _find_method(source, "aiter_bytes")) and not _is_sync_stream(getattr(source, "stream", None)):
-        chunks = source.aiter_raw() if _is_plain(source, "aiter_bytes") else method()
+        chunks = method()
         return chunks
     if (content := _find_async_content(source)) is not None:
         chunks = content.iter_any()

@@ -36,6 +36,18 @@ class Case(NamedTuple):
 
 ONE = [("f", {"a": 1})]
 CASES = {
+    "an invocation that breaks off where another block begins": Case(
+        ["minimax-m2"],
+        '<minimax:tool_call>\n<invoke name="f">\n<parameter name="a">1</parameter>\n<minimax:tool_call>\n'
+        '<invoke name="g">\n<parameter name="a">2</parameter>\n</invoke>\n</minimax:tool_call>',
+        [("f", {"a": 1}), ("g", {"a": 2})], "",
+    ),
+    "an invocation that breaks off where another one begins": Case(
+        ["minimax-m2"],
+        '<minimax:tool_call>\n<invoke name="f">\n<parameter name="a">1</parameter>\n'
+        '<invoke name="g">\n<parameter name="a">2</parameter>\n</invoke>\n</minimax:tool_call>',
+        [("f", {"a": 1}), ("g", {"a": 2})], "",
+    ),
     "an object without a key in braces": Case(
         ["gemma4"], '<|tool_call>call:f{a:{<|"|>x<|"|>}}<tool_call|>', [], '<|"|>x<|"|>}}<tool_call|>',
         codes=("malformed_call",),

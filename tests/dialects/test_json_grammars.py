@@ -9,6 +9,7 @@ from cuts import assert_same_in_every_cut, calls_of, events_of, in_pieces, place
 
 import streamparse as sp
 from streamparse.dialects.engine.grammar import Dialect
+from streamparse.dialects.grammars.call_json import ExtractedCall, extract_calls
 from streamparse.dialects.table import json_rows, marker_rows
 
 ROWS: dict[str, Dialect] = {row.name: row for module in (json_rows, marker_rows) for row in module.ROWS}
@@ -213,3 +214,33 @@ def test_a_cut_behind_bare_calls_revokes_all_of_them(call: str) -> None:
     events = parser.close()
     assert revoked_of(events) == [(0, "cut"), (1, "cut")]
     assert text_of(events) == f"{call}\n{call}\n"
+
+
+@pytest.mark.parametrize("key", ["tool_calls", "toolCalls", "tool_uses", "calls"])
+def test_an_envelope_of_calls_holds_a_list_of_them(key: str) -> None:
+    call = {"name": "ping", "arguments": {}}
+    assert list(extract_calls({key: [call, call]})) == [ExtractedCall("ping", {})] * 2
+    assert list(extract_calls({key: call})) == []
+
+
+@pytest.mark.parametrize(
+    "key", ["function_call", "functionCall", "tool_call", "toolCall", "tool_use", "toolUse", "tool"]
+)
+def test_an_envelope_of_one_call_holds_it_alone(key: str) -> None:
+    call = {"name": "ping", "arguments": {}}
+    assert list(extract_calls({key: call})) == [ExtractedCall("ping", {})]
+    assert list(extract_calls({key: [call]})) == []
+
+
+def test_a_call_of_inkling_may_begin_as_its_prompt_ended() -> None:
+    call = '<|message_model|>ping<|content_invoke_tool_json|>{"name": "ping", "args": {}}<|end_message|>'
+    for text in (call * 2, call.removeprefix("<|message_model|>") + call):
+        calls = calls_of(events_of(sp.TextParser(["inkling"], tools=TOOLS), [text]))
+        assert [name for name, _ in calls] == ["ping", "ping"]
+
+
+@pytest.mark.parametrize("members", ["", ', "parameters": {}'])
+def test_an_action_of_command_r_is_a_call_only_with_its_parameters(members: str) -> None:
+    text = f'Action:\n```json\n[{{"tool_name": "ping"{members}}}]\n```'
+    calls = calls_of(events_of(sp.TextParser(["command-r-plus"], tools=TOOLS), [text]))
+    assert calls == ([("ping", {})] if members else [])

@@ -101,6 +101,16 @@ def test_what_an_index_finds_is_what_comparing_all_markers_finds(data: st.DataOb
     assert indexed.may_hold(text) is not None or indexed.search(text) is None
 
 
+@pytest.mark.parametrize(("text", "shorter"), [("<a>\n<", "<a>"), ("<a>\n", "<a>"), ("<a", "")])
+def test_a_longer_marker_that_the_end_cuts_begins_with_a_shorter_one_or_with_none(text: str, shorter: str) -> None:
+    index = MarkerIndex({"<a>", "<a>\n<b>"})
+    markers = IndexedMarkers((index,), frozenset(), (), ToolNames(frozenset()))
+    found = markers.search(text)
+    assert found is not None
+    assert not markers.is_complete(found, final=True)
+    assert markers.find_shorter(found) == shorter
+
+
 def test_where_nothing_is_looked_for_nothing_is_found() -> None:
     universe = frozenset({"<tool_call>"})
     assert IndexedMarkers((), universe, (), ToolNames(frozenset())).search("<tool_call>x <tool_") is None

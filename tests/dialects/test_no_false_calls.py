@@ -268,3 +268,29 @@ def test_the_tokens_around_a_visible_text_are_no_text_though_no_call_was_found(n
             partial(sp.TextParser, dialects, tools=TOOLS), WRAPPED_TEXTS[name].format(said)
         )
         assert (text_of(events), calls_of(events)) == (said, [])
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("pythonic", "Well. [other(a=1)]"),
+        ("lfm2", "[other(a=1)]"),
+        ("kimi-k2", 'functions.other:0{"a": 1}'),
+        ("deepseek-v3", "functionother\n```json\n{}\n```"),
+    ],
+)
+def test_what_may_only_name_a_declared_tool_is_text_where_none_is_declared(dialect: str, text: str) -> None:
+    for tools, calls in ((None, 0), ([{"name": "other", "parameters": {}}], 1)):
+        parser = sp.TextParser([dialect], tools=tools)
+        parser.feed(text)
+        parser.close(stopped=True)
+        assert len(parser.response.tool_calls) == calls
+
+
+@pytest.mark.parametrize(("name", "calls"), [("f", 1), ("g", 0)])
+def test_a_fence_in_place_of_a_marker_is_one_only_before_the_name_of_a_tool(name: str, calls: int) -> None:
+    text = f"```{name}\n<|tool_arg:start|>a<|tool_arg:value|>1<|tool_arg:end|><|tool_call:end|>"
+    parser = sp.TextParser(["solar-open-2"], tools=[{"name": "f", "parameters": {}}])
+    parser.feed(text)
+    parser.close(stopped=True)
+    assert (len(parser.response.tool_calls), parser.response.content) == (calls, "" if calls else text)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import pytest
-from cuts import assert_same_in_every_cut, places_of, reasoning_of, revoked_of, text_of
+from cuts import assert_same_in_every_cut, calls_of, places_of, reasoning_of, revoked_of, text_of
 
 import streamparse as sp
+from streamparse.dialects import DIALECTS
 from streamparse.dialects.engine.grammar import Context, Dialect, Opener
 from streamparse.dialects.engine.reader import Reader, Step
 
@@ -114,3 +115,11 @@ def test_a_dialect_must_say_what_follows_its_marker() -> None:
     dialect = Dialect("own", (MARKERS["plain"],), read_script)
     with pytest.raises(ValueError, match=r"says what follows the openers: .*read_script"):
         _ = dialect.probe
+
+
+def test_blanks_may_stand_between_a_marker_of_ones_own_and_the_tags_of_a_known_grammar() -> None:
+    row = DIALECTS["qwen3-coder"]
+    own = Dialect("own", (Opener("CALL:"),), row.body, follows=r"\s*<function=")
+    text = "CALL:\n <function=f><parameter=a>1</parameter></function>"
+    calls = calls_of(assert_same_in_every_cut(lambda: sp.TextParser([own], tools=TOOLS), text))
+    assert calls == [("f", {"a": 1})]

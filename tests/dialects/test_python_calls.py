@@ -57,7 +57,10 @@ def test_brackets_nest_as_deep_as_the_limit_says() -> None:
         assert len(calls_of(events)) == expected
 
 
-@pytest.mark.parametrize("text", ["[x] done", "[get_weather] is a tool.", "[1](http://a.b/c(d=e))", "[a, b](c=d)"])
+@pytest.mark.parametrize(
+    "text",
+    ["[x] done", "[f(a=1), b=2)] is no list", "[get_weather] is a tool.", "[1](http://a.b/c(d=e))", "[a, b](c=d)"],
+)
 def test_lists_and_links_are_text(text: str) -> None:
     for dialects in ("auto", ["pythonic"], ["lfm2"]):
         events = assert_same_in_every_cut(

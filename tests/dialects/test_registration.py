@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import streamparse as sp
-from streamparse.dialects import CATALOGUE, dialect_from_template, register_dialect
+from streamparse.dialects import CATALOGUE, DIALECTS, GROUPS, dialect_from_template, register_dialect
 
 DECLARED = {"fields": {"tool_calls": {"open": "<do>", "close": "</do>", "content": "json"}}}
 TOOL = {"name": "search_registered", "parameters": {}}
@@ -35,3 +35,10 @@ def test_a_dialect_that_has_a_name_is_not_registered_under_another() -> None:
     for name in ("", "auto", "all", "reasoning", "hermes"):
         with pytest.raises(ValueError, match=repr(name)):
             register_dialect(name, dialect_from_template(DECLARED))
+
+
+def test_the_formats_that_go_by_one_name_are_known() -> None:
+    assert {name: [DIALECTS[each].name for each in names] for name, names in GROUPS.items()} == {
+        "anthropic_xml": ["anthropic-invoke"],
+        "qwen_xml": ["qwen3-coder", "hermes"],
+    }

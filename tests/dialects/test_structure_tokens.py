@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from cuts import assert_same_in_every_cut, text_of
+from cuts import assert_same_in_every_cut, calls_of, revoked_of, text_of
 
 import streamparse as sp
 
@@ -62,7 +62,8 @@ TOKENS: dict[str, tuple[str, ...]] = {
     "glm-4.7": ("<|observation|>",),
     "glm-5.3": ("<|observation|>",),
     "k2-horizon": ("</ifm|tool_calls>",),
-    "gemma4": ("<turn|>", "<eos>", "<end_of_turn>"),
+    "gemma4": ("<|tool_response>", "<turn|>", "<eos>", "<end_of_turn>"),
+    "functiongemma": ("<start_function_response>",),
     "muse-atem": HARMONY,
     "harmony": HARMONY,
     "beam": HARMONY,
@@ -74,3 +75,33 @@ def test_a_token_of_a_template_is_no_text_where_its_dialect_is_named(name: str) 
     for token in TOKENS[name]:
         events = assert_same_in_every_cut(lambda: sp.TextParser([name]), f"So.{token}", most=4)
         assert text_of(events) == "So.", token
+
+
+TOOLS = [{"name": "now", "parameters": {"type": "object", "properties": {}}}]
+CALLS = {
+    "marked": '<tool_call>\n{"name": "now", "arguments": {}}\n</tool_call>',
+    "bare": '{"name": "now", "arguments": {}}',
+}
+
+
+@pytest.mark.parametrize("kind", CALLS)
+def test_where_the_end_cuts_a_longer_token_the_shorter_one_in_it_is_structure(kind: str) -> None:
+    for blanks in ("", "\n", "\n\n"):  # with one line break HyperCLOVA X's token of the next turn begins
+        answer = f"{CALLS[kind]}<|im_end|>{blanks}"
+        events = assert_same_in_every_cut(lambda: sp.TextParser(tools=TOOLS), answer)
+        assert (len(calls_of(events)), revoked_of(events), text_of(events)) == (1, [], ""), blanks
+
+
+def test_of_a_longer_token_that_the_end_cuts_only_the_shorter_one_is_structure() -> None:
+    answer = f"{CALLS['marked']}<|im_end|>\n<|im_start|>assis"
+    events = assert_same_in_every_cut(lambda: sp.TextParser(tools=TOOLS), answer)
+    assert text_of(events) == "\n<|im_start|>assis"
+
+
+@pytest.mark.parametrize(
+    ("name", "token"), [("gemma4", "<|tool_response>"), ("functiongemma", "<start_function_response>")]
+)
+def test_the_token_that_stops_a_model_after_its_calls_is_no_text_however_often_it_comes(name: str, token: str) -> None:
+    answer = sp.DIALECTS[name].example + 99 * token
+    events = assert_same_in_every_cut(sp.TextParser, answer, most=4)
+    assert (len(calls_of(events)), text_of(events)) == (1, "")

@@ -172,3 +172,14 @@ def test_messages_of_any_number_of_sizes_are_read() -> None:
     again = [framer.try_single(message(head, b"y" * size)) or framer.feed(message(head, b"y" * size)) for size in sizes]
     assert len(again) == len(sizes)
     assert framer.error is None
+
+
+def test_the_end_of_a_message_is_where_its_length_says() -> None:
+    size = len(ONE)
+    framer = AWSEventStream(Limits())
+    assert [framer.find_end(data, 0) for data in (ONE + ONE, ONE, ONE[:-1])] == [size, size, 0]
+    assert [framer.find_end(data, size) for data in (ONE + ONE, ONE + ONE[:-1])] == [2 * size, 0]
+    for at in (20, size - 1):  # a part has come already
+        framer = AWSEventStream(Limits())
+        framer.feed(ONE[:at])
+        assert framer.find_end(ONE[at:] + ONE, 0) == size - at

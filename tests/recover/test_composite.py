@@ -155,6 +155,35 @@ def test_parsers_of_ones_own_are_asked_and_their_ids_kept_apart() -> None:
     assert sp.CompositeParser([]).parse("x") == sp.ParsedResponse(raw_response="x")
 
 
+@pytest.mark.parametrize("is_first", [True, False])
+def test_what_only_one_of_the_parsers_tells_is_told_wherever_it_stands(is_first: bool) -> None:
+    body = _body("Hi.", ("look", "{}"), ("find", '{"a": '))
+    body["choices"][0]["message"] |= {"refusal": "No.", "reasoning_content": "Hm.", "annotations": [{"url": "u"}]}
+    silent = _Own()
+    parsers = [NativeParser(), silent] if is_first else [silent, NativeParser()]
+    parsed, told = sp.CompositeParser(parsers).parse(body), NativeParser().parse(body)
+    for name in ("reasoning", "refusal", "items", "finish_reason", "usage", "tool_calls", "broken_calls"):
+        assert getattr(told, name), name
+        assert getattr(parsed, name) == getattr(told, name), name
+    whole = _body("Hi.")
+    assert sp.CompositeParser(parsers).parse(whole).ok is NativeParser().parse(whole).ok is True
+    assert parsed.raw_response is body
+
+
+def test_what_several_parsers_tell_stands_on_lines_of_its_own() -> None:
+    parsers: list[Any] = [_Own(), _Own()]
+    for parser, word in zip(parsers, ("one", "two"), strict=True):
+        parser.response.reasoning, parser.response.refusal = f"Think {word}.", f"No {word}."
+    parsed = sp.CompositeParser(parsers).parse("body")
+    assert (parsed.reasoning, parsed.refusal) == ("Think one.\nThink two.", "No one.\nNo two.")
+
+
+def test_broken_calls_are_numbered_behind_the_others() -> None:
+    parsed = sp.CompositeParser(_every()).parse(_body("", ("find", '{"a": '), ("look", "{}")))
+    assert [(call.name, call.index) for call in parsed.tool_calls] == [("look", 0)]
+    assert [(call.name, call.index) for call in parsed.broken_calls] == [("find", 1)]
+
+
 def _parts(parsed: sp.ParsedResponse) -> list[Any]:
     """What came, in its order: texts, thoughts, kinds of items and names of calls."""
     return [getattr(part, "text", None) or getattr(part, "kind", None) or part.name for part in arrange_answer(parsed)]
@@ -330,3 +359,10 @@ def test_a_call_that_came_in_the_text_and_natively_has_its_native_id() -> None:
     (call,) = sp.parse_response(body).tool_calls
     assert (call.id, call.source, call.raw) == ("call_abc", "native", '{"limit":1,"query":"tea"}')
     assert call.arguments == {"query": "tea", "limit": 1}
+
+
+@pytest.mark.parametrize("strategy", ["first", "merge"])
+def test_every_strategy_reads_a_body_by_the_wire_that_is_named(strategy: Any) -> None:
+    body = _body("of chat") | {"type": "message", "content": [{"type": "text", "text": "of anthropic"}]}
+    for wire, content in (("openai-chat", "of chat"), ("anthropic", "of anthropic")):
+        assert sp.CompositeParser(wire=wire, strategy=strategy).parse(body).content == content

@@ -94,5 +94,13 @@ def test_each_tool_counts_once_and_a_tool_that_is_called_is_no_intent() -> None:
         assert [call.name for call in parsed.tool_calls] == ["search"]
 
 
+def test_the_calls_of_an_answer_are_left_to_the_other_parsers() -> None:
+    call = {"id": "c0", "function": {"name": "read_file", "arguments": "{}"}}
+    message = {"role": "assistant", "content": "I'll use the search tool.", "tool_calls": [call]}
+    body = {"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
+    parsed = HeuristicParser(tools=TOOLS).parse(body)
+    assert ([intent.name for intent in parsed.intents], parsed.tool_calls) == (["search"], [])
+
+
 def test_nothing_is_looked_for_in_the_text_with_dialects_off() -> None:
     assert sp.parse_response("I'll use the search tool.", dialects=(), tools=TOOLS).intents == []

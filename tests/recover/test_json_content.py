@@ -9,6 +9,9 @@ import pytest
 
 import streamparse as sp
 from streamparse.parser.composite import JSONContentParser
+from streamparse.parser.late_calls import JSONRun
+from streamparse.parser.whole_bodies import _cut_out
+from streamparse.response import Mark
 
 CALL = '{"name": "look", "arguments": {"q": 1}}'
 ENVELOPE = f'{{"tool_calls": [{CALL}]}}'
@@ -169,3 +172,13 @@ def test_an_envelope_at_an_end_of_the_content_is_calls(key: str, around: str) ->
     parsed = sp.CompositeParser(tools=TOOLS).parse(around.replace("{}", envelope))
     assert _found(parsed) == FOUND
     assert parsed.content.strip() == around.replace("{}", "").strip()
+
+
+def test_what_stood_behind_an_envelope_keeps_its_place_in_the_rest() -> None:
+    envelope = f'{{"content": "So.", "tool_calls": [{CALL}]}}'
+    response = sp.ParsedResponse(content=f"I look.\n{envelope} Well.")
+    places = [0, 8, 9, 8 + len(envelope), 8 + len(envelope) + 6]
+    response.order = [Mark("item", number, place, 0) for number, place in enumerate(places)]
+    _cut_out(response, JSONRun(8, 8 + len(envelope), [], True, False, "So."))
+    assert response.content == "I look.\nSo. Well."
+    assert [mark.content for mark in response.order] == [0, 8, 8, 11, 17]

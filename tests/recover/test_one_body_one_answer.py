@@ -305,3 +305,33 @@ def test_a_body_with_a_field_that_is_no_json_is_one_answer_in_every_form(key: st
     body = {"object": "chat.completion", "choices": [{"message": {"content": "So."}}], key: value}
     first, *others = [sp.parse_response(form(body)) for form in FORMS.values()]
     assert [_what(other) for other in others] == [_what(first)] * len(others)
+
+
+def test_what_shows_no_wire_is_read_by_the_one_that_is_named_alone() -> None:
+    errors = sp.parse_response({"foo": 1}, "anthropic").errors
+    assert [error.code for error in errors] == ["unexpected_shape", "not_a_stream"]
+
+
+_SHOWN = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "shown"}, "finish_reason": "stop"}]}
+
+
+@pytest.mark.parametrize(
+    ("wire", "told", "part"),
+    [
+        ("anthropic", {"type": "message", "content": [{"type": "text", "text": "a"}]}, "content"),
+        ("anthropic", {"type": "message", "content": [{"type": "thinking", "thinking": "a"}]}, "reasoning"),
+        (
+            "openai-responses",
+            {"output": [{"type": "message", "content": [{"type": "refusal", "refusal": "a"}]}], "status": "completed"},
+            "refusal",
+        ),
+        ("openai-responses", {"output": [{"type": "web_search_call", "id": "a"}], "status": "completed"}, "items"),
+    ],
+)
+def test_what_says_something_to_the_wire_that_is_named_is_read_by_no_other(
+    wire: str, told: dict[str, Any], part: str
+) -> None:
+    assert sp.parse_response(told | _SHOWN, "auto").content == "shown"
+    parsed = sp.parse_response(told | _SHOWN, wire)
+    assert [name for name in ("content", "reasoning", "refusal", "items") if getattr(parsed, name)] == [part]
+    assert parsed.content != "shown"

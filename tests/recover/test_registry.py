@@ -45,6 +45,19 @@ def test_every_provider_and_wire_has_a_parser(provider: str) -> None:
     assert [call.name for call in parser.parse(CALL).tool_calls] == ["look"]
 
 
+def test_what_shows_no_wire_is_read_by_the_one_of_the_provider() -> None:
+    codes = [[error.code for error in parser_for(name).parse({"foo": 1}).errors] for name in ("anthropic", "openai")]
+    assert codes == [["unexpected_shape", "not_a_stream"], ["not_a_stream"]]
+
+
+@pytest.mark.parametrize("name", ["openai", "openai-chat"])
+def test_the_parser_of_a_provider_or_a_wire_knows_the_tools(name: str) -> None:
+    text = '{"name": "look", "arguments": {}}'  # a call of a declared tool alone
+    body = {"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}
+    assert parser_for(name).parse(body).tool_calls == []
+    assert [call.name for call in parser_for(name, tools=[{"name": "look"}]).parse(body).tool_calls] == ["look"]
+
+
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_providers_parser_reads_the_body_by_its_wire(provider: str) -> None:
     assert PROVIDERS[provider] in sp.WIRES

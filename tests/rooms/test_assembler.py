@@ -201,3 +201,23 @@ def test_of_fragments_that_come_at_once_those_are_told_that_do_not_end_the_call(
         assembler.call_arguments(call, fragment)
     assert [each.arguments for each in assembler.response.tool_calls] == [{"a": 'bc"d'}]
     assert assembler.call_run(call, fragments) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "is_odd", "repairs"),
+    [
+        ('{"a":1}', False, {}),
+        ('{"a":1}', True, {"markup": 1}),
+        ('{"a":1,}', False, {"trailing_comma": 1}),
+        ('{"a":1,}', True, {"markup": 1, "trailing_comma": 1}),
+    ],
+)
+def test_what_had_to_be_repaired_of_a_call_is_counted(arguments: str, is_odd: bool, repairs: dict[str, int]) -> None:
+    assembler = _assembler()
+    call = assembler.call_start("f", source="inband")
+    assembler.call_arguments(call, arguments)
+    if is_odd:
+        assembler.call_repaired(call)
+    assembler.call_end(call)
+    assert assembler.record.leniencies == repairs
+    assert [each.source for each in assembler.response.tool_calls] == ["recovered" if repairs else "inband"]

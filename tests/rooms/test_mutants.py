@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 import tomllib
@@ -29,6 +30,7 @@ def test_a_mutant_that_the_tests_notice_is_caught() -> None:
     ran = run(*SCHEDULE, "--draw", "3", "--seed", "4", "--reach", "100")
     assert "3 run in" in ran.stdout, ran.stdout + ran.stderr
     assert "0 survived: 100.0 % caught" in ran.stdout
+    assert ran.stdout.count("caught: streamparse/runtime/schedule.py:") == 3
     assert ran.returncode == 0
 
 
@@ -75,6 +77,29 @@ def test_what_is_known_to_be_equivalent_is_a_mutant() -> None:
     known = mutants.read_equivalents()
     found = {mutant.key for module in {key[0] for key in known} for mutant in mutants.find_mutants(module)}
     assert known - found == set()
+
+
+@pytest.mark.parametrize(
+    ("annotation", "refused"),
+    [
+        ("bool", True), ("list[str | None]", True), ("ToolCall", True), ("str | bytes", True), ("Step[int]", True),
+        ("bool | None", False), ("None | bool", False), ("Step[str | None]", False), ("Any", False), ("object", False),
+        ("T", False), ("Optional[str]", False), ("Sink", False),
+    ],
+)  # fmt: skip
+def test_a_function_returns_none_only_where_the_type_checker_may_let_it(annotation: str, refused: bool) -> None:
+    tree = ast.parse(f"def read(text) -> {annotation}:\n    return text")
+    found = mutants.find_in(tree, mutants.Place("a.py", "the module", tree, tree, None))
+    assert [mutant.new for mutant in found] == ([] if refused else ["return None"])
+
+
+def test_of_the_mutants_those_that_are_shown_with_some_words_may_be_run_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["mutants.py", *SCHEDULE, "--only", "in _has_clash"])
+    chosen = [task.mutant for task in mutants.choose(mutants.read_arguments())]
+    found = mutants.find_mutants("streamparse/runtime/schedule.py")
+    of_function = [mutant for mutant in found if mutant.function == "_has_clash"]
+    assert {mutant.key for mutant in chosen if isinstance(mutant, mutants.Mutant)} == {each.key for each in of_function}
+    assert len(chosen) == len(of_function) > 0
 
 
 def test_each_room_is_drawn_from_by_its_share_of_the_code() -> None:

@@ -13,6 +13,7 @@ from history_types import check_types, has_types
 
 import streamparse as sp
 from streamparse.repair import answer_broken
+from streamparse.response import Mark
 from streamparse.runtime.messages import NO_PROMPT, NO_RESULT
 from streamparse.runtime.rounds import OUTCOME_UNKNOWN
 from streamparse.writing.parts import Text
@@ -348,6 +349,14 @@ def test_calls_stay_though_the_text_before_them_was_not_heard() -> None:
     (turn,) = [turn for turn in history.turns("anthropic") if turn.role == "assistant"]
     assert (turn.text, len(turn.calls)) == ("I", 2)
     check(history)
+
+
+@pytest.mark.parametrize(("heard", "stays"), [(None, True), ("It rains.", True), ("It", False), ("It snows.", False)])
+def test_what_is_said_about_a_text_stays_only_with_all_of_it(heard: str | None, stays: bool) -> None:
+    citation = {"kind": "citations_delta", "data": {"type": "char_location", "cited_text": "rain"}, "index": 0}
+    answer = said("It rains.", items=[citation], order=[Mark("item", 0, 9, 0)])
+    history = asked().with_round(answer, provider="anthropic", heard=heard)
+    assert ("cited_text" in str(history.messages("anthropic"))) is stays
 
 
 # -- truncation --------------------------------------------------------------------------------------------

@@ -580,6 +580,15 @@ def test_only_functions_that_nobody_can_stop_are_named_where_no_place_is_free():
     assert "1 threads are held by tools that did not return (locked)" in result.error
 
 
+def test_a_call_is_stuck_where_what_nobody_can_stop_has_all_places():
+    turn = Turn([READ, WRITE], limit=1, timeout=5.0)
+    hear(turn, *received(complete(0, "read"), complete(1, "read", n=1)), Woke(5.0), Abandoned(0, 1, 5.0))
+    assert answers(hear(turn, Woke(9.9))) == []
+    (result,) = answers(hear(turn, Woke(10.0)))
+    assert (result.index, result.failure.kind) == (1, "timeout")
+    assert "1 threads are held by tools that did not return (read)" in result.error
+
+
 def test_the_next_attempt_begins_with_whatever_comes_when_its_time_is_there():
     turn = Turn([READ], timeout=None)
     hear(turn, *received(complete(0, "read")), Returned(0, 1, 0.0, failure=NO_LUCK))

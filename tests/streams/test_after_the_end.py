@@ -91,3 +91,22 @@ def test_after_its_end_marker_an_answer_ends_there_even_if_the_transport_fails_l
         ("transport_error", len(body) + len(b": more\n\n")),
         ("missing_arguments", body.index(b"[DONE]")),
     ]
+
+
+def test_one_byte_behind_a_decoded_message_is_a_part_of_the_body() -> None:
+    parser = sp.StreamParser("openai-chat")
+    parser.feed({"choices": [{"index": 0, "delta": {"content": "Hi."}}]})
+    parser.feed(b"{")
+    assert [event.code for event in parser.close() if isinstance(event, sp.Error)] == [
+        "json_truncated",
+        "stream_truncated",
+    ]
+
+
+def test_a_body_is_not_called_empty_where_messages_came_or_the_network_failed() -> None:
+    parser = sp.StreamParser("openai-chat")
+    parser.feed({"choices": [{"index": 0, "delta": {"content": "Hi."}}]})
+    assert [event.code for event in parser.close() if isinstance(event, sp.Error)] == ["stream_truncated"]
+    parser = sp.StreamParser("openai-chat")
+    parser.abort("transport_error", "connection reset")
+    assert [error.code for error in parser.response.errors] == ["transport_error"]

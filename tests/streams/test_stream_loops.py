@@ -312,10 +312,17 @@ LOOPS: list[Callable[..., Any]] = [sp.iter_events, sp.aiter_events]
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-def test_a_loop_takes_every_option_of_the_parser(loop: Callable[..., Any]) -> None:
-    options: dict[str, Any] = {"dialects": (), "tools": None, "reasoning": "closed", "strict": True, "choice": 0}
-    options["quoted"] = "calls"
-    assert loop([], "openai-chat", limits=sp.Limits(), **options).parser is not None
+def test_a_loop_gives_its_parser_every_option(loop: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    told: dict[str, Any] = {}
+
+    def make_parser(wire: str, **options: Any) -> sp.StreamParser:
+        told.update(options, wire=wire)
+        return sp.StreamParser()
+
+    monkeypatch.setattr("streamparse.parser.loops.StreamParser", make_parser)
+    options = {name: object() for name in inspect.signature(sp.StreamParser).parameters}
+    loop([], **options)
+    assert told == options
 
 
 @pytest.mark.parametrize("loop", LOOPS)

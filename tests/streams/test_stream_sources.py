@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
-import gzip
 import io
 import json
 import warnings
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from fractions import Fraction
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import httpx
 import httpx_sse
@@ -22,7 +22,7 @@ from cuts import merged
 from pydantic import BaseModel, ConfigDict, Field
 
 import streamparse as sp
-from streamparse.parser.chunks import read_message
+from streamparse.parser.chunks import is_chunk, read_message
 
 MESSAGES: list[dict[str, Any]] = [
     {"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]},
@@ -82,38 +82,15 @@ class Record:
     usage: dict[str, Any] | None = None
 
 
+class Named(NamedTuple):
+    """An event as a program of one's own may have it."""
+
+    choices: list[Any]
+    usage: dict[str, Any] | None = None
+
+
 def httpx_response() -> httpx.Response:
     return httpx.Response(200, content=BODY, headers={"content-type": "text/event-stream"})
-
-
-class Pieces(httpx.SyncByteStream, httpx.AsyncByteStream):
-    """A body as it comes from a server."""
-
-    def __init__(self, body: bytes) -> None:
-        self._pieces = [body[at : at + 40] for at in range(0, len(body), 40)]
-
-    def __iter__(self) -> Iterator[bytes]:
-        yield from self._pieces
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        for piece in self._pieces:
-            yield piece
-
-
-def _seal(body: bytes) -> bytes:
-    return b"".join(piece[::-1] for piece in Pieces(body))
-
-
-class Sealed(httpx.Response):
-    """A response that opens what the server has sealed."""
-
-    def iter_bytes(self, chunk_size: int | None = None) -> Iterator[bytes]:
-        for piece in super().iter_bytes(chunk_size):
-            yield piece[::-1]
-
-    async def aiter_bytes(self, chunk_size: int | None = None) -> AsyncIterator[bytes]:
-        async for piece in super().aiter_bytes(chunk_size):
-            yield piece[::-1]
 
 
 def check_same(events: list[sp.Event]) -> None:
@@ -145,17 +122,13 @@ CHUNKS: dict[str, list[Any]] = {
     "mappings": [ChainMap(message) for message in MESSAGES],
     "models of pydantic's": [Told.model_validate(message) for message in MESSAGES],
     "dataclasses": [Record(**message) for message in MESSAGES],
+    "named tuples": [Named(**message) for message in MESSAGES],
     "server-sent events": list(ServerSentEvents().iter_sse()),
     "server-sent events without a type": [SimpleNamespace(event=None, data=json.dumps(each)) for each in MESSAGES],
 }
 
 RESPONSES: dict[str, Callable[[], object]] = {
     "httpx response": httpx_response,
-    "httpx response that is streamed": lambda: httpx.Response(200, stream=Pieces(BODY)),
-    "httpx response that is compressed": lambda: httpx.Response(
-        200, headers={"Content-Encoding": "gzip"}, stream=Pieces(gzip.compress(BODY))
-    ),
-    "class derived from httpx's": lambda: Sealed(200, stream=Pieces(_seal(BODY))),
     "httpx-sse event source": lambda: httpx_sse.EventSource(httpx_response()),
     "object with iter_sse": ServerSentEvents,
     "object with iter_content": Requests,
@@ -265,6 +238,7 @@ NO_CHUNKS = [
     SimpleNamespace(event=1, data="{}"),
     [b"x"],
     (b"x",),
+    ast.parse("f()", mode="eval").body,  # has `_fields`, as a named tuple has, and one of them is `args`
     {1},
     Plain,
 ]
@@ -276,6 +250,18 @@ def test_what_is_no_source_raises_at_once(thing: object) -> None:
         sp.iter_events(thing)
     with pytest.raises(TypeError, match="an iterable, an async iterable or a response object"):
         sp.aiter_events(thing)
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        *("choices", "message", "content", "delta", "text", "tool_calls", "function", "function_call", "arguments"),
+        *("output", "input", "thinking", "candidates", "parts", "args", "response", "error", "type"),
+    ],
+)
+def test_an_object_with_one_field_of_an_answer_is_a_chunk(field: str) -> None:
+    assert is_chunk(SimpleNamespace(**{field: "x"}))
+    assert not is_chunk(SimpleNamespace(**{f"{field}s_of_something": "x"}))
 
 
 @pytest.mark.parametrize("thing", NO_CHUNKS, ids=lambda thing: type(thing).__name__)
@@ -407,6 +393,12 @@ def test_values_of_a_whole_answer_that_are_no_json_are_read_as_what_they_stand_f
     message = {"role": "assistant", "content": "Well.", "annotations": annotations}
     answer = UserDict({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
     assert sp.parse_response(answer, "openai-chat").items[0]["data"] == [2, {"url": {"u": 2}}, "1/2"]
+
+
+def test_a_model_whose_field_is_of_another_type_is_read_without_a_warning() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read_message(Told.model_construct(choices="x")) == {"choices": "x"}
 
 
 def test_objects_of_attrs_are_chunks() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 import streamparse as sp
 from streamparse.tools import Toolset
+from streamparse.tools.definitions import read_sdk_object
 from streamparse.tools.toolset import read_toolset
 
 
@@ -78,3 +79,35 @@ def test_what_is_no_tool_raises_each_time(tools: Any) -> None:
             read_toolset(tools)
         with pytest.raises(raised.type, match="tool"):
             Toolset.of(tools)
+
+
+class _OfSDK:
+    """An object that an SDK made of a definition; the models of pydantic among them leave out what is None."""
+
+    def model_dump(self, **options: Any) -> Any:
+        (definition,) = _declare("a")
+        return definition if options else definition | {"strict": None}
+
+
+class _OfPydantic(_OfSDK):
+    __pydantic_serializer__ = None
+
+
+@pytest.mark.parametrize("made", [_OfSDK, _OfPydantic])
+def test_the_object_of_an_sdk_is_the_definition_that_it_holds(made: Any) -> None:
+    (definition,) = _declare("a")
+    assert read_sdk_object(made()) == (definition if made is _OfPydantic else definition | {"strict": None})
+    assert dict(read_toolset([made()])) == dict(Toolset.of(_declare("a")))
+
+
+def test_what_no_definition_can_be_dumped_from_stays_as_it_is() -> None:
+    class Other(_OfSDK):
+        def model_dump(self, **_options: Any) -> Any:
+            return {"name": "a"}
+
+    class Text(_OfSDK):
+        def model_dump(self, **_options: Any) -> Any:
+            return "a"
+
+    for thing in (_OfSDK, Other(), Text(), {"name": "a"}, 7):
+        assert read_sdk_object(thing) is thing

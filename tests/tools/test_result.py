@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -48,6 +49,11 @@ def test_a_value_is_told_with_what_the_tool_did():
     }
 
 
+@pytest.mark.parametrize("total", [True, "70000", None])
+def test_a_count_of_bytes_that_is_no_number_is_not_known(total):
+    assert sp.ToolResult("c1", "bash", {"total_output_bytes": total}).metadata["total_output_bytes"] is None
+
+
 def test_an_error_is_told_with_what_may_be_done():
     failure = sp.ToolFailure("timeout", "too slow", "timed_out", {"limit_seconds": 3, "exit_code": 9})
     told = sp.ToolResult("c1", "bash", error="told", failure=failure).to_envelope()
@@ -62,7 +68,9 @@ def test_an_error_is_told_with_what_may_be_done():
 
 
 def test_an_answer_without_a_failure_has_an_error_all_the_same():
-    assert sp.ToolResult("c1", "bash", error="broken").to_envelope()["error"]["message"] == "broken"
+    for arguments, kind in ((None, "validation"), ({}, "execution")):
+        told = sp.ToolResult("c1", "bash", error="broken", arguments=arguments).to_envelope()["error"]
+        assert (told["message"], told["type"], told["code"]) == ("broken", kind, "")
 
 
 def test_what_is_no_number_is_no_exit_code():

@@ -223,3 +223,9 @@ def test_input_that_comes_before_the_start_of_its_item_is_in_the_item() -> None:
         assert [event for event in events if isinstance(event, sp.ProviderItem)] == [
             sp.ProviderItem("server_tool_use", tool | {"input": {"q": 1}}, 0)
         ]
+
+
+def test_an_item_that_a_message_without_a_reason_leaves_open_is_told() -> None:
+    parser = _parser()
+    events = events_of(parser, [BEGIN, _start(0, type="redacted_thinking", data="x"), END])
+    assert [event.kind for event in events if isinstance(event, sp.ProviderItem)] == ["redacted_thinking"]

@@ -12,6 +12,7 @@ from aws_messages import events, header, invoked, message
 from cuts import assert_same_in_every_cut, calls_of, events_of, in_pieces, merged, reasoning_of, text_of
 
 import streamparse as sp
+from streamparse.providers.wires import UNDECIDED_FRAMES
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "streams"
 WEATHER = {"name": "get_weather", "parameters": {"type": "object", "required": ["city"]}}
@@ -289,3 +290,13 @@ def test_a_recorded_stream_holds_what_was_written_down_in_every_cut(id: str) -> 
     assert (text_of(found), reasoning_of(found)) == (expect["text"] or "", expect["reasoning"] or "")
     assert calls_of(found) == [(call["name"], json.loads(call["arguments"] or "{}")) for call in expect["calls"]]
     assert found[-1] == sp.Done(expect["finish_reason"], expect["usage"], True)
+
+
+def test_messages_of_no_wire_are_counted_once_it_is_sure_that_they_are() -> None:
+    parser = _parser()
+    counts = []
+    for _ in range(UNDECIDED_FRAMES + 2):
+        parser.feed(invoked({"x": 1}))
+        counts.append(parser.stats.ignored_frames)
+    most = UNDECIDED_FRAMES
+    assert counts == [*[0] * (most - 1), most, most + 1, most + 2]

@@ -178,6 +178,12 @@ CALLS: dict[str, tuple[list[dict[str, Any]], list[tuple[str, dict[str, Any]]], l
         [("f", {})],
         [],
     ),
+    "pieces of a call that is known only when it is done, without arguments": (
+        [_arguments("delta", '{"a": 1}', "i", output_index=0), _call("done", 0, name="f", arguments="")],
+        [("f", {"a": 1})],
+        [],
+    ),
+    "a call that is done without a name": ([_call("done", 0, arguments='{"a": 1}')], [], ["call_without_name"]),
     "a call that never has a name": ([_call("added", 0)], [], ["call_without_name"]),
     "too many arguments before the name": (
         [_arguments("delta", _LONG, "i", output_index=0), _call("done", 0, name="f", arguments="")],
@@ -283,3 +289,9 @@ def test_a_message_that_comes_whole_has_its_phase_before_its_text(content: Any, 
         lambda: sp.StreamParser("openai-responses"), _write([_event("output_item.done", item=item), COMPLETED])
     )
     assert events == [sp.ProviderItem("phase", "commentary"), *told, sp.Done("completed", None, ok=True)]
+
+
+def test_between_two_messages_of_a_whole_response_stands_an_item() -> None:
+    output = [{"type": "message", "content": [{"type": "output_text", "text": text}]} for text in "ab"]
+    response = sp.parse_response({"object": "response", "status": "completed", "output": output})
+    assert (response.content, response.items) == ("ab", [{"kind": "phase", "data": None, "index": None}])

@@ -148,6 +148,13 @@ def test_items_that_a_resumed_stream_begins_again_are_dropped() -> None:
     assert [error.code for error in parser.response.errors] == ["duplicate_frame"] * 3
 
 
+def test_an_event_that_an_item_overtook_comes_late_and_is_no_double() -> None:
+    first, second = _message_item(0, 1, "one", " two"), _message_item(1, 4, " 4")
+    parser = sp.StreamParser("openai-responses")
+    text = text_of(events_of(parser, [_event(0, "created", response={"id": "r"}), *first[:2], second[0], first[2]]))
+    assert (text, [error.code for error in parser.response.errors[:1]]) == ("one two", ["out_of_order"])
+
+
 @pytest.mark.parametrize(("kind", "is_good"), [("completed", True), ("incomplete", True), ("failed", False)])
 def test_a_response_without_a_status_ends_as_its_last_event_says(kind: str, is_good: bool) -> None:
     for end in ({"type": f"response.{kind}", "response": {"id": "r"}}, {"type": f"response.{kind}"}):

@@ -97,3 +97,9 @@ def test_text_told_of_a_message_that_waits_comes_before_what_follows() -> None:
 def test_as_many_halves_move_to_the_first_message_as_it_lacks() -> None:
     first, second = rf'["{HIGH}", "a"]'.encode(), rf'["{LOW}", "{LOW}"]'.encode()
     assert rejoin_pairs(first, second) == (rf'["{HIGH}{LOW}", "a"]'.encode(), rf'["", "{LOW}"]'.encode())
+
+
+def test_a_half_at_the_end_of_a_text_is_one_replacement_character() -> None:
+    parser = sp.TextParser()
+    assert parser.feed("a\ud83c") == [sp.TextDelta("a")]
+    assert parser.close()[0] == sp.TextDelta("\N{REPLACEMENT CHARACTER}")

@@ -52,8 +52,9 @@ class Catalogue:
     """All dialects that can be chosen.
 
     `dialects` by name, in the order in which they are asked; `thoughts`, the ways to mark reasoning, by name;
-    `reasoning`: the dialects that `"reasoning"` means; `load(name)` adds a dialect that is not there yet, and
-    returns False if no distribution offers it.
+    `reasoning`: the dialects that `"reasoning"` means; `endings`: what ends calls and turns, whatever the dialect,
+    and `turn_ends`: what ends turns; `load(name)` adds a dialect that is not there yet, and returns False if no
+    distribution offers it.
     """
 
     def __init__(
@@ -61,11 +62,15 @@ class Catalogue:
         dialects: dict[str, Dialect],
         thoughts: Mapping[str, Thought],
         reasoning: tuple[Dialect, ...],
+        endings: frozenset[str],
+        turn_ends: frozenset[str],
         load: Callable[[str], bool],
     ) -> None:
         self.dialects = dialects
         self.thoughts = thoughts
         self.reasoning = reasoning
+        self.endings = endings
+        self.turn_ends = turn_ends
         self._load = load
         self._select = lru_cache(maxsize=64)(self._select_named)
 
@@ -138,6 +143,7 @@ class _Selection:
         wrapping = catalogue.dialects.values() if "reasoning" in words else others
         self.text_openers = {marker: (marker, *row.drops) for row in wrapping for marker in row.opens_text}
         self.drops = frozenset(marker for row in named for marker in row.drops)
+        self.endings, self.turn_ends = catalogue.endings, catalogue.turn_ends
         self.openers: _Candidates = {}
         self.by_name: _Candidates = {}
         for each in _list_candidates(named, others, tools):
@@ -159,10 +165,10 @@ class _Selection:
             *self.text_openers.values(), *((*row.drops, *row.settles) for row in rows)
         )
         firsts = {marker[0] for marker in self.prose.fixed.literals}
-        self.in_prose = self.prose.fixed.literals.union(marker for marker in universe if marker[:1] in firsts)
-        self.everywhere = self.in_prose | self.at_start.fixed.literals | universe
+        self.in_prose = self.prose.fixed.literals | {marker for marker in universe if marker[:1] in firsts}
+        self.everywhere = self.in_prose | self.at_start.fixed.literals | universe | self.endings
         thought = universe.union(self.any_thought.opens)
-        self.in_thought = self.ending.fixed.literals.union(marker for marker in thought if marker[:1] == "<")
+        self.in_thought = self.ending.fixed.literals | {marker for marker in thought if marker[:1] == "<"}
 
     def _make_place(self, more: Iterable[str], *conditions: _Counts) -> _Place:
         """The openers of which each condition holds for some row, and more markers."""
@@ -195,6 +201,8 @@ class ActiveMarkers:
         self.any_thought = selection.any_thought
         # Markers that are structure, and dropped.
         self.drops = selection.drops
+        # Markers that are structure next to a call, unless text follows; and next to a bare one.
+        self.endings, self.turn_ends = selection.endings, selection.turn_ends
         # What may follow the bare calls that were found, so that they are not revoked.
         self.settles = _NONE
         self._found = _NONE  # the dialects that produced a call
@@ -277,7 +285,7 @@ class ActiveMarkers:
 
     def _build(self) -> None:
         """Build the sets of markers that are looked for at the start, after a call, and in text."""
-        after_call = self.drops | self.settles | self._repeated
+        after_call = self.drops | self.endings | self.settles | self._repeated
         built = _build(self._selection, self._tools, self.drops, after_call, self._repeated_leads)
         self.at_start, self.later, self.prose = built
         self._listed = {}

@@ -42,6 +42,8 @@ class MarkerMet(msgspec.Struct, frozen=True):
     candidates: list[Candidate]
     # It is dropped if it opens nothing.
     is_structure: bool = False
+    # The same, unless text follows.
+    is_ending: bool = False
     in_thought: bool = False
     is_quoted: bool = False
     # It is quoted because it is in a thought that is written in the text: never a call.

@@ -196,12 +196,14 @@ class InBandParser:
 
     def reasoning(self, text: str) -> None:
         self._flush()
+        self._text.held.drop_endings()
         if self._thought is not None and text.strip(BLANK) and self._thought.revoke("thought_goes_on"):
             self._markers = self._span.get_markers(self._active)
         self._sink.reasoning(text)
 
     def reasoning_run(self, texts: list[str]) -> int:
         is_held = self._attempt is not None or self._reader.at < len(self._reader.buffer) or self._floods.is_on
+        is_held = is_held or self._text.held.text is not None
         return 0 if is_held or self._thought is not None else self._sink.reasoning_run(texts)
 
     def refusal(self, text: str) -> None:
@@ -224,6 +226,7 @@ class InBandParser:
     ) -> Call:  # fmt: skip
         if self._find_in_prose is None:
             self._flush()
+            self._text.held.drop_endings()
         if not self._ignores_auto:  # a server that reads calls itself leaves none in the text
             self._ignores_auto = True
             self.ignore_calls("auto", "all")
@@ -234,6 +237,7 @@ class InBandParser:
 
     def call_whole(self, name: str, arguments: str, id: str | None = None) -> Call:
         self._flush()
+        self._text.held.drop_endings()
         if not self._ignores_auto:
             self._ignores_auto = True
             self.ignore_calls("auto", "all")
@@ -268,7 +272,8 @@ class InBandParser:
         self._reader.stopped = stopped
         self._advance()
         if not stopped:
-            self._text.revoke("cut")
+            if self._text.held.calls or self._text.held.may_go_on:
+                self._text.revoke("cut")
             if self._thought is not None:
                 self._thought.revoke("cut")
 
@@ -308,7 +313,7 @@ class InBandParser:
     def capture(self) -> Snapshot | None:
         """See `Machine`."""
         reader, span, direct = self._reader, self._span, self._direct
-        if span.held.calls or (self._attempt is not None and not reader.is_intact):
+        if span.held.text is not None or (self._attempt is not None and not reader.is_intact):
             return None
         held = reader.unsettled
         if len(held) > _MOST_HELD:
@@ -383,8 +388,12 @@ class InBandParser:
         if markers.is_complete(found, reader.final):
             self._meet(found[0], gap)
             return True
-        if reader.final:  # what began like a marker is text
-            self._write(self._take(1))
+        if reader.final:  # what began like a longer marker is a shorter one, or text
+            shorter = markers.find_shorter(found)
+            if shorter:
+                self._meet(shorter, gap)
+            else:
+                self._write(self._take(1))
         return reader.final
 
     def _find_visible(self, text: str, at: int) -> int:
@@ -407,7 +416,7 @@ class InBandParser:
 
     def _take_gap(self, gap: int) -> None:
         blanks = self._take(gap)
-        if self._text.held.calls:
+        if self._text.held.text is not None:
             self._text.held.add_text(blanks)
 
     def _write(self, text: str) -> None:
@@ -433,6 +442,7 @@ class InBandParser:
         self._find_in_prose = None
 
     def _open_thought(self, thought: Thought) -> None:
+        self._text.held.drop_endings()
         self._enter(OpenThought(self._sink, thought, self._joins_thoughts and not thought.pieces))
 
     def _close_thought(self, thought: OpenThought) -> None:
@@ -473,7 +483,9 @@ class InBandParser:
         if not text.is_led(marker):
             candidates = [each for each in candidates if each.is_named or each.is_companion]
         is_structure = marker in active.drops and not is_quoted
-        self._try(MarkerMet(marker, gap, candidates, is_structure, False, is_quoted, is_drafted))
+        endings = active.turn_ends if text.held.calls else active.endings
+        is_ending = text.place == AFTER_CALL and not is_quoted and marker in endings and text.held.has_room
+        self._try(MarkerMet(marker, gap, candidates, is_structure, is_ending, False, is_quoted, is_drafted))
 
     def _note_thought_marker(self, marker: str, gap: int, is_at_edge: bool) -> int:
         """Note a marker of thoughts that opens none; return how much of the gap before it is text."""
@@ -482,9 +494,10 @@ class InBandParser:
         ):
             return 0
         text = self._direct.revoke("thought_closed")
-        if not text:
+        if text:
+            self._write(text + self._text.take_endings())
+        elif not (self._text.held.calls and self._text.revoke("thought_closed")):
             return 0
-        self._write(text)
         if gap:
             self._write(self._take(gap))
         return gap
@@ -509,7 +522,7 @@ class InBandParser:
             is_quoted = not span.held.calls and span.quotes.is_open(_is_token(marker))
             candidates = [] if is_quoted else self._active.list_candidates_in_thought(marker)
             is_structure = marker in self._active.drops and not is_quoted
-            self._try(MarkerMet(marker, 0, candidates, is_structure, True, is_quoted))
+            self._try(MarkerMet(marker, 0, candidates, is_structure, False, True, is_quoted))
 
     def _try(self, met: MarkerMet) -> None:
         """Let the dialects read what follows a marker."""
@@ -552,6 +565,7 @@ class InBandParser:
             self._active.note_found(outcome.dialect)
             if self._thought is None:
                 self._text.place = AFTER_CALL
+                self._text.held.drop_endings()
                 self._joins_thoughts = False
             self._markers = self._span.get_markers(self._active)
         elif outcome.record is None:
@@ -578,7 +592,11 @@ class InBandParser:
         """The marker opens nothing: it is structure, or text with what was `seen` after it."""
         opened = met.gap + len(met.text)
         if met.is_structure:
-            self._take(opened)
+            dropped = self._take(opened)
+            if self._thought is None and self._text.held.calls:
+                self._text.held.add_text(dropped)  # if they are revoked, all of it is text
+        elif met.is_ending and not seen and self._direct.has_calls:
+            self._text.held.add_ending(self._take(opened), opens=any(not each.is_companion for each in met.candidates))
         elif seen or opened:
             self._write(self._take(seen or opened))
 

@@ -368,6 +368,13 @@ class IndexedMarkers:
         """Whether a match is a marker, and not perhaps the beginning of a longer one.  `final`: no more text comes."""
         return not match.is_beginning or (final and self._match(match[0]) == len(match[0]))
 
+    def find_shorter(self, match: Found) -> str:
+        """Return the marker that a match begins with if it is the beginning of a longer one, whose rest does not come.
+
+        "" if there is none.
+        """
+        return match[0][: self._match(match[0])]
+
     def _match(self, head: str) -> int:
         """The length of the longest marker that a text begins with, 0 if it begins with none."""
         longest = self._index.match(head)

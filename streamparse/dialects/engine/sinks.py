@@ -55,7 +55,11 @@ class DirectSink:
         reader = self._reader
         if reader.tape.has_call:  # it is not of the call before it
             reader.tape.restart(reader.buffer, reader.at, text)
-        if text.strip(BLANK) and self._visible.revoke("text_follows"):
+        held = self._visible.held
+        if held.text is not None and not text.strip(BLANK):
+            held.add_text(text)
+            return
+        if self._visible.revoke("text_follows"):
             self.has_revoked = True
         self._visible.pass_on(text)
 

@@ -23,6 +23,7 @@ START: Final = 0  # nothing but blanks and thoughts so far
 AFTER_CALL: Final = 1  # nothing but blanks since a call
 IN_TEXT: Final = 2
 
+_MOST_ENDINGS: Final = 16  # that may wait after a call; more are text
 _CLOSING_TAGS: Final = ("</", "[/", "◁/")
 _LEADS: Final = ("Thought:", "Question:", "Plan:", "Reflection:")
 _BEGUN_LEADS: Final = frozenset(lead[:size] for lead in _LEADS for size in range(len(lead)))
@@ -31,32 +32,56 @@ _LEAD_OPENER: Final = "Action:"
 
 
 class HeldCalls:
-    """Complete calls that may still be revoked, in order, and all text from the marker of the first one on."""
+    """Complete calls that may still be revoked, in order, and all text from the marker of the first one on.
 
-    __slots__ = ("_text", "calls")
+    What ends a call that is certain is held, too, without a call: it is text if text follows.
+    """
+
+    __slots__ = ("_endings", "calls", "may_go_on", "text")
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
-        self._text: StringIO | None = None
+        # None if nothing is held.
+        self.text: StringIO | None = None
+        # The last ending is a marker that opens calls, too: where the text is cut, another call may have begun.
+        self.may_go_on = False
+        self._endings = 0  # since the last call
 
     def add(self, calls: list[Call], text: str) -> None:
         """Hold calls, and the text from which they were read."""
         self.calls += calls
+        self._endings = 0
         self.add_text(text)
 
     def add_text(self, text: str) -> None:
         """Hold text between calls, or after them."""
-        if self._text is None:
-            self._text = StringIO()
-        self._text.write(text)
+        if self.text is None:
+            self.text = StringIO()
+        self.text.write(text)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether another ending may be held."""
+        return self._endings < _MOST_ENDINGS
+
+    def add_ending(self, text: str, opens: bool) -> None:
+        """Hold what ends a call; `opens`: it opens calls, too."""
+        self._endings += 1
+        self.may_go_on = opens
+        self.add_text(text)
 
     def release(self) -> None:
         """Hold nothing any more: the calls are calls."""
-        self.calls, self._text = [], None
+        self.calls, self.text, self._endings, self.may_go_on = [], None, 0, False
+
+    def drop_endings(self) -> None:
+        """Another call follows, or a thought: what ended a certain call is no text."""
+        if self.text is not None and not self.calls:
+            self.release()
 
     def revoke(self, sink: Sink, reason: str) -> str:
         """Revoke the calls, and hold nothing any more; return the text."""
-        calls, text = self.calls, "" if self._text is None else self._text.getvalue()
+        calls, text = self.calls, "" if self.text is None else self.text.getvalue()
         self.release()
         for call in calls:
             sink.call_revoke(call, reason)
@@ -131,7 +156,7 @@ class VisibleText:
         if self.held.calls and is_blank:
             self.held.add_text(text)
             return False
-        is_change = bool(self.held.calls) and self.revoke("text_follows")
+        is_change = self.held.text is not None and self.revoke("text_follows")
         if self._lead in _BEGUN_LEADS:
             self._lead = (self._lead + text).lstrip(BLANK)[:_MOST_LEAD]
         if not is_blank and self.place != IN_TEXT:
@@ -151,9 +176,13 @@ class VisibleText:
         self.quotes.pieces.append(text)
         self._sink.text(text)
 
+    def take_endings(self) -> str:
+        """Return what is held of the ends of certain calls, and hold it no more."""
+        return "" if self.held.calls else self.held.revoke(self._sink, "")
+
     def revoke(self, reason: str) -> bool:
         """Revoke the held calls, whose text is visible text; return True if other markers count from here on."""
-        if not self.held.calls:
+        if self.held.text is None:
             return False
         self.pass_on(self.held.revoke(self._sink, reason))
         self.place = IN_TEXT

@@ -3,7 +3,8 @@
     <|tool_call>call:NAME{key:<|"|>text<|"|>,n:42,o:{k:[1,true,null]}}<tool_call|>
 
 Keys are bare words, strings have no escapes: nothing but the delimiter ends one.  The arguments become JSON text on
-the way; the call is complete at the brace that closes it.  Strings in plain quotes, or in none, are repaired.
+the way; the call is complete at the brace that closes it.  Strings in plain quotes, or in none, are repaired; so are
+arguments in parentheses, as `(key: "text")` or `(key="text")`.
 """
 
 from __future__ import annotations
@@ -24,9 +25,13 @@ from streamparse.dialects.grammars.literals import CONSTANTS, JSON_NUMBER, Write
 from streamparse.schema.kinds import STRING, quote
 
 # The beginning of a call.
-BRACE_HEAD = rf"{GAP}call:[ ]?(?P<name>[\w.:/-]{{1,256}}+){GAP}\{{"
+BRACE_HEAD = (
+    rf"{GAP}call:[ ]?(?P<name>[\w.:/-]{{1,256}}+){GAP}"
+    rf"(?:\{{|(?P<odd>\((?={GAP}(?:\)|[A-Za-z_]\w{{0,255}}{GAP}[:=]))))"
+)
 
 _KEY = r"[^\s:,{}\[\]<>\"][^:,{}\[\]<>\"\n]{0,255}"
+_WORD = r"(?P<key>[A-Za-z_]\w{0,255})(?=[ \t\r\n]{0,64}[:=])"
 
 
 class BraceCalls(msgspec.Struct, frozen=True, dict=True):
@@ -51,6 +56,9 @@ class BraceCalls(msgspec.Struct, frozen=True, dict=True):
             parameter=rf"{key}{GAP}:",
             # A number, a constant, or a text without delimiters, up to the next key or the end of the call.
             argument=rf"[^{{}}\[\]\"]{{1,1000}}?(?={GAP}(?:\}}|,{GAP}{key}{GAP}:))",
+            # The same in parentheses.
+            odd_parameter=rf"{_WORD}{GAP}[:=]",
+            odd_argument=rf"[^{{}}\[\]\"()]{{1,1000}}?(?={GAP}(?:\)|,{GAP}{_WORD}{GAP}[:=]))",
             element=r"[^{}\[\]\",]{1,1000}+(?=[\]},])",  # the same inside of a container
         )
 
@@ -61,8 +69,12 @@ class BraceCalls(msgspec.Struct, frozen=True, dict=True):
             return False
         reader.commit()
         call = context.sink.call_start(name, None, "inband")
-        notation = partial(_Braces, self, context, name)
-        if (yield from read_literal_arguments(reader, context, call, self.patterns.parameter, "}", notation)):
+        is_odd = head.groupdict().get("odd") is not None
+        if is_odd:
+            context.sink.call_repaired(call)
+        notation = partial(_Braces, self, context, name, is_odd)
+        key, closes = (self.patterns.odd_parameter, ")") if is_odd else (self.patterns.parameter, "}")
+        if (yield from read_literal_arguments(reader, context, call, key, closes, notation)):
             while (yield from reader.match_end(self.patterns.end)) is not None:
                 pass  # Gemma 4 writes it twice at times
         return True
@@ -74,11 +86,13 @@ class _Braces:
     brackets: Mapping[str, str] = MappingProxyType({"[": "]", "{": "}"})
     has_sets = False
 
-    def __init__(self, format: BraceCalls, context: Context, tool: str, key: str, argument: bool) -> None:
+    def __init__(self, format: BraceCalls, context: Context, tool: str, is_odd: bool, key: str, argument: bool) -> None:
         self._format = format
         self._patterns = format.patterns
         self._limits = context.limits
-        self._argument = argument
+        self._bare = self._patterns.element
+        if argument:
+            self._bare = self._patterns.odd_argument if is_odd else self._patterns.argument
         self._text = argument and context.view_parameters(tool).view_member(key).kinds == STRING
         self.was_repaired = False
 
@@ -97,7 +111,7 @@ class _Braces:
             if text is not None:
                 write(quote(text))
             return text is not None
-        bare = yield from reader.peek_match(self._patterns.argument if self._argument else self._patterns.element)
+        bare = yield from reader.peek_match(self._bare)
         if bare is None:
             return False
         text = reader.take(len(bare[0])).strip()

@@ -77,6 +77,8 @@ class TagCalls(msgspec.Struct, frozen=True, dict=True):
     stray: str = "(?!)"
     # A call without parameters is believed of any tool; else, where tools are declared, only of these.
     hollow: bool = True
+    # What opens a call without parameters in a way of its own, which is no call inside a value.
+    empty_call: str = ""
     # What a value may be where neither the markup nor a schema says anything of it.
     untyped: Kinds = ANY
     # Escapes in names and keys, and the characters that they mean.
@@ -85,7 +87,7 @@ class TagCalls(msgspec.Struct, frozen=True, dict=True):
     @property
     def follows(self) -> str:
         """What the text of a call begins with."""
-        return self.call
+        return rf"(?:{self.call})|(?:{self.empty_call})" if self.empty_call else self.call
 
     @cached_property
     def markers(self) -> Stops:
@@ -98,10 +100,11 @@ class TagCalls(msgspec.Struct, frozen=True, dict=True):
         next_call = self._next_call
         return Patterns(
             self.compile_pattern,
-            opening=self.call,
+            opening=self.follows,
             token=self._write_token(self.call_close),
             last_token=self._write_token(rf"{self.call_close}|\Z" if self.stop else self.call_close),
             ended=rf"{self.gap}(?:{self.call_close}|{next_call})",
+            hollow=rf"{self.gap}(?:{self._stray_close}{self.gap})?(?:{self.call_close}|{next_call})",
             following=rf"{self.gap}(?:(?P<more>(?={self.call_begin}))|{self.block_close})",
             again=self.gap + self.block_close,
             leading=self.gap + self.lead,
@@ -114,10 +117,14 @@ class TagCalls(msgspec.Struct, frozen=True, dict=True):
 
     def _write_token(self, close: str) -> str:
         """A pattern of what is between the parameters of a call."""
-        stray = "(?!)" if KEY in self.parameter_close else self.parameter_close
-        stray = rf"(?:{stray}|{self.stray}(?={self.parameter_begin}))"
+        stray = rf"(?:{self._stray_close}|{self.stray}(?={self.parameter_begin}))"
         cut = rf"(?P<cut>(?={self._next_call}))"
         return rf"{self.gap}(?:{self.parameter}|(?P<end>{close})|{cut}|(?P<stray>{stray}))"
+
+    @property
+    def _stray_close(self) -> str:
+        """What closes a parameter that is not open."""
+        return "(?!)" if KEY in self.parameter_close else self.parameter_close
 
     @property
     def _next_call(self) -> str:
@@ -136,7 +143,7 @@ class TagCalls(msgspec.Struct, frozen=True, dict=True):
             return False
         # Without parameters, a call of a tool that is not declared could as well be prose.
         is_weak = name not in context.tools and bool(context.tools) and not self.hollow
-        if is_weak and (yield from reader.peek_match(self.patterns.ended)) is not None:
+        if is_weak and (yield from reader.peek_match(self.patterns.hollow)) is not None:
             return False
         reader.commit()
         groups = opening.groupdict()

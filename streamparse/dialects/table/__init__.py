@@ -14,9 +14,10 @@ from streamparse.dialects.table import (
     marker_rows,
     tag_rows,
 )
+from streamparse.dialects.table.endings import ENDINGS, TURN_ENDS
 from streamparse.dialects.table.reasoning_markers import THOUGHTS
 
-__all__ = ["DIALECTS", "GROUPS", "REASONING", "THOUGHTS"]
+__all__ = ["DIALECTS", "ENDINGS", "GROUPS", "REASONING", "THOUGHTS", "TURN_ENDS"]
 
 _ROWS = (
     *(*json_rows.OBJECTS, *child_rows.XAI_ROWS, *json_rows.ARRAYS, *marker_rows.ROWS, *tag_rows.ROWS),

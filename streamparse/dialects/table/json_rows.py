@@ -36,7 +36,6 @@ _PLAIN_WORDS = ("tools", "function", "tool")
 _PLUGIN = r"\s{0,8}<\|plugin\|>"
 _ROLE = r"(?:\s{0,8}function call<\|role_sep\|>)?"
 _TYPED = r"(?:[^<{]{0,256}<\|content_invoke_tool_json\|>)?"
-_LLAMA_CLOSES = ("<|eom_id|>", "<|eot_id|>")
 _RWKV_FENCE = r"[ \t]{0,8}\r?\n\s{0,64}```(?:json)?"
 _HCX_TURN = "<|im_end|>\n<|im_start|>assistant"
 _HCX_ROLE = " -> tool/function_call\n"
@@ -181,9 +180,8 @@ OBJECTS = (
     Dialect(
         "llama3-json",
         (Opener("<|python_tag|>"), Opener("{", inclusive=True, auto="named", position="start", bare=True)),
-        # The marker is that of code, too, which may begin with a list of anything.
-        Branch(r"\s{0,64}\[", JsonCalls(closes=_LLAMA_CLOSES, explicit=True), JsonCalls(closes=_LLAMA_CLOSES)),
-        rf"(?:{_OBJECT}|\s{{0,64}}\[\s{{0,64}}\{{)",
+        JsonCalls(closes=("<|eom_id|>", "<|eot_id|>")),
+        _OBJECT,
         models="Llama 3.1, 3.2, 3.3, Llama 4 with a JSON template",
         example=f"<|python_tag|>{_WITH_PARAMETERS}",
         drops=("<|eom_id|>", "<|eot_id|>"),

@@ -90,7 +90,8 @@ ROWS = (
         # Dynamo reads calls in its open thought, and the thought goes on.
         in_thought="resumes",
         thoughts=("gemma4",),
-        drops=("<turn|>", "<eos>", "<end_of_turn>"),
+        # The first one stops the model after its calls; some servers let it repeat it.
+        drops=("<|tool_response>", "<turn|>", "<eos>", "<end_of_turn>"),
         companions=(find_stray_closer(r'<\|"\|>' + _ON, '<|"|>'), _GEMMA4_THOUGHT),
     ),
     Dialect(
@@ -100,5 +101,6 @@ ROWS = (
         models="FunctionGemma 270M",
         example="<start_function_call>call:get_weather{city:<escape>Paris<escape>,days:3}<end_function_call>",
         companions=(find_stray_closer("<escape>" + _ON, "<escape>"),),
+        drops=("<start_function_response>",),  # it stops the model after its calls
     ),
 )

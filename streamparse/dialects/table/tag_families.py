@@ -26,6 +26,7 @@ NAMED_KEY = (
 )
 # The name of a parameter up to the end of its tag; it may hold blanks, but no attributes.
 _BARE_KEY = r"(?P<key>[^<>\s\"'=](?:[^<>\r\n\"'=]{0,254}[^<>\s\"'=])?)"
+_ATTRIBUTES = r"(?:[\w.:-]{1,64}=(?:\"[^\"<>]{0,256}\"|'[^'<>]{0,256}')\s{0,8}){1,4}"
 _WORD = r"(?=\w)[\w.:/-]{1,256}+"
 # A blank between tags, or a line break as GLM writes it at times: in two characters.
 _BREAKS = r"(?:[ \t\r\n]|\\n)"
@@ -57,7 +58,7 @@ def build_function_tags(block: str, trim: bool = True, untyped: Kinds = ANY) -> 
         rf"|{name}(?:\s{{0,8}}(?P<empty>/)>|(?:\s{{0,8}}>|(?P<odd>)){inside}))",
         call_begin=rf"<(?:{block}>|function[=\s])",
         call_close="</function>",
-        block_close=f"</{block}>",
+        block_close="</(?:seed:)?tool_call>",
         parameter=rf"<parameter(?:=|\s{{1,8}}name=)(?:{NAMED_KEY}|{_BARE_KEY})>",
         parameter_begin=r"<parameter[=\s]",
         # Seen: </parameter/>, </parameter1>, </parameterfunction>, </parameter KEY>, and the tag without its end.
@@ -78,8 +79,11 @@ def build_invoke_tags(
     """
     inside = rf"(?={GAP}(?:<{prefix}parameter|</{prefix}invoke|\{{))"
     name = rf"{lead}<{prefix}invoke\s{{1,8}}name={_QUOTE}{_NAME}{_QUOTE}\s{{0,8}}"
+    # Other attributes mean nothing if parameters follow; else they could be the arguments.
+    more = rf"(?<=[\"']\s){_ATTRIBUTES}>(?={GAP}(?:<{prefix}parameter|\{{))"
     return TagCalls(
-        call=rf"(?:(?:<{block}>{GAP}){{1,3}}{name}(?P<empty>/)?>|{name}(?:(?P<empty>/)>|>{inside}))",
+        call=rf"(?:(?:<{block}>{GAP}){{1,3}}{name}(?:(?P<empty>/)?>|{more})"
+        rf"|{name}(?:(?P<empty>/)>|>{inside}|{more}))",
         call_begin=rf"(?:<{block}>|{lead}<{prefix}invoke\s)",
         call_close=f"</{prefix}invoke>",
         block_close=block_close or f"</{block}>",
@@ -173,6 +177,8 @@ def build_pair_tags(mark: str, word: str) -> TagCalls:
         rf"<{m}arg_value{end}|{GAP}(?P<none>)(?=<{m}arg_key{end})|{GAP}(?P<odd>)(?=[^\s<\\]|{other}))",
         gap=rf"{_BREAKS}{{0,64}}+",
         hollow=False,
+        # GLM-5.2 closes a value that the call does not have.
+        empty_call=rf"<{m}{word}{end}{GAP}(?P<name>{_WORD})(?={GAP}</{m}arg_value{end}{GAP}</{m}{word}{end})",
     )
 
 

@@ -257,6 +257,12 @@ def _make_pair_row(name: str, *opens: str, **more: Any) -> Dialect:
 _GLM_JSON_HEAD = rf"<tool_call>{GAP}{NAME}>"
 _GLM_JSON = MarkedCalls(_GLM_JSON_HEAD, closes=("</tool_call>",), again=rf"{GAP}<tool_call>", opens=("<tool_call>",))
 
+# Seen: Hermes' JSON in this block.
+_BLOCK_OF_JSON = rf"<tool_calls>{GAP}<tool_call>"
+_BLOCK_JSON = JsonCalls(
+    closes=("</tool_call>", "</tool_calls>"), opens=("<tool_call>", "<tool_calls>"), lead=_BLOCK_OF_JSON
+)
+
 _IFM = build_pair_tags("ifm|", "tool_call")
 _IFM_OPEN = rf"(?:<ifm\|tool_calls>{GAP})?<ifm\|tool_call>"
 _IFM_JSON = JsonCalls(closes=("</ifm|tool_call>",), opens=("<ifm|tool_call>",), lead=_IFM_OPEN)
@@ -342,6 +348,7 @@ _PAIR_ROWS = (
     _make_pair_row(
         "hunyuan-v4",
         *("<tool_calls>", "<tool_calls:", "<tool_call>", "<tool_call:"),
+        body=Branch(rf"{_BLOCK_OF_JSON}{GAP}[\[{{]", _BLOCK_JSON, _PAIRS),
         models="Hy4",
         thoughts=("hy",),
         example="<tool_calls><tool_call>get_weather" + _PAIR.format("") + "</tool_call></tool_calls>",

@@ -1,0 +1,22 @@
+"""Tags that are plain words: only a tool that is declared makes them a call."""
+
+from __future__ import annotations
+
+import pytest
+from cuts import calls_of, text_of
+
+import streamparse as sp
+
+TOOLS = [{"name": "look", "parameters": {"type": "object", "properties": {}}}]
+
+
+@pytest.mark.parametrize(
+    ("tag", "is_plain"),
+    [("tools", True), ("function", True), ("tool", True), ("toolcall", False), ("tool_use", False)],
+)
+def test_a_tag_that_is_a_plain_word_opens_no_call_of_an_unknown_tool(tag: str, is_plain: bool) -> None:
+    for name, is_call in (("look", True), ("see", not is_plain)):
+        text = f'<{tag}>{{"name": "{name}", "arguments": {{}}}}</{tag}>'
+        parser = sp.TextParser(tools=TOOLS)
+        events = parser.feed(text) + parser.close(stopped=True)
+        assert (len(calls_of(events)), text_of(events)) == ((1, "") if is_call else (0, text))
