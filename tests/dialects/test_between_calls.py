@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from cuts import assert_same_in_every_cut, calls_of, events_of, text_of
 
@@ -81,3 +83,13 @@ def test_a_line_end_of_two_characters_is_one_wherever_they_are_parted() -> None:
         parser = sp.TextParser(["hermes"], tools=TOOLS)
         events = events_of(parser, [*text, CALL])
         assert (len(calls_of(events)), text_of(events)) == (1, text)
+
+
+@pytest.mark.parametrize("before", ["", "Hm. <tool_"])
+def test_behind_a_native_call_a_call_in_the_text_is_text(before: str) -> None:
+    native = {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}}]}
+    parser = sp.StreamParser("openai-chat", tools=TOOLS)
+    for delta in ({"content": before}, native, {"content": CALL}):
+        parser.feed(f"data: {json.dumps({'choices': [{'index': 0, 'delta': delta}]})}\n\n".encode())
+    parser.close()
+    assert (len(parser.response.tool_calls), parser.response.content) == (1, before + CALL)

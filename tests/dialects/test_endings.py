@@ -43,6 +43,23 @@ def test_the_end_of_a_block_that_was_not_opened_is_no_text() -> None:
         assert _read(f"{UNTAGGED}\n{ending}<|im_end|>\n") == (1, ""), ending
 
 
+@pytest.mark.parametrize(
+    "ending",
+    [
+        *("</tool_call>", "<tool_call>", "</tool_calls>", "</function>", "</function_invocation>"),
+        *("</minimax:tool_call>", "</seed:tool_call>", "<|/tool_call|>"),
+        *("<|im_end|>", "<|endoftext|>", "<|end_of_text|>", "<|end|>", "<end_of_turn>", "</s>"),
+        *("<|eot_id|>", "<|eom_id|>", "<|eot|>", "<|eom|>", "<|role_end|>", "[|endofturn|]", "[e~[", "<seed:eos>"),
+        "<|hy_eos:opensource|>",
+    ],
+)
+def test_what_models_write_behind_their_last_call_is_no_text(ending: str) -> None:
+    parser = sp.TextParser(tools=TOOLS)
+    parser.feed(f"Hm. {MARKED}\n{ending}\n")
+    parser.close(stopped=True)
+    assert (len(parser.response.tool_calls), parser.response.content) == (1, "Hm. ")
+
+
 @pytest.mark.parametrize("kind", CALLS)
 def test_several_endings_are_as_one(kind: str) -> None:
     assert _read(f"{CALLS[kind]}\n</function>\n</function_invocation>\n</tool_call>\n<|im_end|>\n") == (1, "")

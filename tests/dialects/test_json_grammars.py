@@ -207,6 +207,13 @@ def test_text_behind_bare_calls_revokes_all_of_them_and_their_text_comes_before_
     assert kinds.index(sp.TextDelta) > max(at for at, kind in enumerate(kinds) if kind is sp.ToolCallRevoked)
 
 
+def test_the_text_of_a_bare_call_is_given_back_once_where_a_thought_is_closed_behind_it() -> None:
+    call = '{"name": "get_weather", "arguments": {"city": "Paris"}}'
+    parser = sp.TextParser(tools=TOOLS)
+    events = parser.feed(f"{call}</think>So.") + parser.close(stopped=True)
+    assert (revoked_of(events), text_of(events)) == ([(0, "thought_closed")], f"{call}So.")
+
+
 @pytest.mark.parametrize("call", BARE_CALLS)
 def test_a_cut_behind_bare_calls_revokes_all_of_them(call: str) -> None:
     parser = sp.TextParser(tools=TOOLS)
@@ -244,3 +251,18 @@ def test_an_action_of_command_r_is_a_call_only_with_its_parameters(members: str)
     text = f'Action:\n```json\n[{{"tool_name": "ping"{members}}}]\n```'
     calls = calls_of(events_of(sp.TextParser(["command-r-plus"], tools=TOOLS), [text]))
     assert calls == ([("ping", {})] if members else [])
+
+
+@pytest.mark.parametrize("key", ["tool_name", "name"])
+def test_an_action_may_call_its_tool_by_either_key(key: str) -> None:
+    text = f'<|START_ACTION|>[{{"{key}": "ping", "parameters": {{}}}}]<|END_ACTION|>'
+    events = events_of(sp.TextParser(["cohere-action"], tools=TOOLS), [text])
+    assert (calls_of(events), text_of(events)) == ([("ping", {})], "")
+
+
+@pytest.mark.parametrize(("value", "is_call"), [("1", True), ("\ufeff1", False)])
+def test_a_member_that_is_no_sound_json_makes_no_call(value: str, is_call: bool) -> None:
+    text = f'<tool_call>{{"name": "ping", "x": {value}, "arguments": {{}}}}</tool_call>'
+    parser = sp.TextParser(["hermes"], tools=TOOLS)
+    events = parser.feed(text) + parser.close(stopped=True)
+    assert (calls_of(events), text_of(events)) == (([("ping", {})], "") if is_call else ([], text))

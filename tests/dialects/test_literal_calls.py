@@ -67,6 +67,7 @@ def test_a_key_may_be_as_long_as_its_limit_and_no_longer(name: str) -> None:
         text = f'{FORMATS[name][1]}call:f{{a:{{"{"k" * length}":1}}}}'
         events = assert_same_in_every_cut(lambda: sp.TextParser([name], tools=[{"name": "f"}], limits=limits), text)
         assert len(calls_of(events)) == found
+        assert [error.code for error in events if isinstance(error, sp.Error)] == ["malformed_call"] * (1 - found)
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -52,3 +52,24 @@ def test_behind_its_own_marker_a_block_may_name_what_is_not_declared(name: str) 
     events = events_of(sp.TextParser([name], tools=TOOLS), [text])
     assert calls_of(events) == [("listed", {"a": 1}), ("unlisted", {"a": 1})]
     assert text_of(events) == ""
+
+
+@pytest.mark.parametrize(("given", "name"), [("{}", "free"), ('{"a": 1}', "7")])
+def test_a_counter_names_the_only_tool_whose_required_parameters_are_given(given: str, name: str) -> None:
+    tools = [
+        {"name": name, "parameters": {"type": "object", "properties": {"a": {}}, "required": required}}
+        for name, required in (("free", []), ("strict", ["a"]))
+    ]
+    text = f"<|tool_call_begin|>7<|tool_call_argument_begin|>{given}<|tool_call_end|>"
+    parser = sp.TextParser(["kimi-k2"], tools=tools)
+    parser.feed(text)
+    parser.close(stopped=True)
+    assert [call.name for call in parser.response.tool_calls] == [name]
+
+
+@pytest.mark.parametrize(("before", "is_call"), [("", True), ("See ", False), ("See\n", False)])
+def test_an_id_of_kimi_without_its_marker_is_a_call_only_at_the_start(before: str, is_call: bool) -> None:
+    text = before + 'functions.listed:0{"a": 1}'
+    parser = sp.TextParser(["kimi-k2"], tools=TOOLS)
+    events = parser.feed(text) + parser.close(stopped=True)
+    assert (calls_of(events), text_of(events)) == (([("listed", {"a": 1})], "") if is_call else ([], text))

@@ -64,3 +64,11 @@ def test_one_object_behind_the_name_holds_all_parameters(dialect: str, blank: st
     ]
     for size in range(1, 8):
         assert _events(dialect, text, size) == whole
+
+
+@pytest.mark.parametrize("behind", ["</invoke>", '\n<parameter name="to">x</parameter>\n</invoke>'])
+def test_the_closing_tag_of_a_parameter_may_lack_its_bracket(behind: str) -> None:
+    parser = sp.TextParser(["anthropic-invoke"], tools=[TOOL])
+    parser.feed(f'<invoke name="send">\n<parameter name="city">Paris</parameter{behind}')
+    parser.close(stopped=True)
+    assert [call.arguments["city"] for call in parser.response.tool_calls] == ["Paris"]

@@ -20,3 +20,12 @@ def test_a_tag_that_is_a_plain_word_opens_no_call_of_an_unknown_tool(tag: str, i
         parser = sp.TextParser(tools=TOOLS)
         events = parser.feed(text) + parser.close(stopped=True)
         assert (len(calls_of(events)), text_of(events)) == ((1, "") if is_call else (0, text))
+
+
+@pytest.mark.parametrize(("tag", "is_plain"), [("tool", True), ("function", True), ("tool_use", False)])
+def test_a_tag_that_is_a_plain_word_and_holds_tags_opens_no_call_of_an_unknown_tool(tag: str, is_plain: bool) -> None:
+    for name, is_call in (("look", True), ("see", not is_plain)):
+        text = f"<{tag}><name>{name}</name><at>sea</at></{tag}>"
+        parser = sp.TextParser(["tool-tag"], tools=TOOLS)
+        events = parser.feed(text) + parser.close(stopped=True)
+        assert (len(calls_of(events)), text_of(events)) == ((1, "") if is_call else (0, text))

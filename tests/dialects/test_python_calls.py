@@ -86,6 +86,15 @@ def test_nothing_of_a_key_that_is_none_is_lost() -> None:
     assert parser.response.broken_calls[0].raw == '{"path": "a", "con\'tent of it"'
 
 
+@pytest.mark.parametrize("key", ["", "5"])
+def test_a_member_of_a_call_without_a_string_for_its_key_makes_no_call(key: str) -> None:
+    text = f"<|tool_calls|>[{{'name': 'f', {key}: 1, 'arguments': {{}}}}]"
+    parser = sp.TextParser(["sarashina"])
+    parser.feed(text)
+    parser.close(stopped=True)
+    assert (len(parser.response.tool_calls), parser.response.content) == (0, text)
+
+
 @pytest.mark.parametrize(
     ("value", "said"),
     [

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from call_counts import count_calls
 from cuts import assert_same_in_every_cut, calls_of, events_of, in_pieces, merged, text_of
 
 import streamparse as sp
@@ -229,3 +230,17 @@ def test_an_item_that_a_message_without_a_reason_leaves_open_is_told() -> None:
     parser = _parser()
     events = events_of(parser, [BEGIN, _start(0, type="redacted_thinking", data="x"), END])
     assert [event.kind for event in events if isinstance(event, sp.ProviderItem)] == ["redacted_thinking"]
+
+
+def test_pieces_of_arguments_that_come_together_take_hardly_more_work_than_pieces_of_text() -> None:
+    counts = []
+    for start, begin, piece in (
+        (_start(0, type="text", text=""), _delta(0, "text_delta", text="x"), _delta(0, "text_delta", text="xy")),
+        (CALL, _arguments(0, '{"city": "') + _arguments(0, "x"), _arguments(0, "xy")),
+    ):
+        parser = _parser()
+        parser.feed(BEGIN + start + begin)
+        counts.append(count_calls(partial(parser.feed, piece * 100)))
+    parser.feed(_arguments(0, '"}') + _stop(0) + USED + END)
+    assert parser.response.tool_calls[0].arguments == {"city": "x" + "xy" * 100}
+    assert counts[1] < 1.5 * counts[0]

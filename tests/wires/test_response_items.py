@@ -195,6 +195,11 @@ CALLS: dict[str, tuple[list[dict[str, Any]], list[tuple[str, dict[str, Any]]], l
         [("f", {"a": 1})],
         [],
     ),
+    "a piece of an unknown item without a place": (
+        [_ADDED, _arguments("delta", '{"a": ', "i", output_index=0), _arguments("delta", "1}", "other")],
+        [("f", {"a": 1})],
+        [],
+    ),
     "an empty piece before the first": (
         [_ADDED, _arguments("delta", "", "i", output_index=0), _arguments("delta", '{"a": 1}', "i", output_index=0)],
         [("f", {"a": 1})],
