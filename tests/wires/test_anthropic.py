@@ -244,3 +244,18 @@ def test_pieces_of_arguments_that_come_together_take_hardly_more_work_than_piece
     parser.feed(_arguments(0, '"}') + _stop(0) + USED + END)
     assert parser.response.tool_calls[0].arguments == {"city": "x" + "xy" * 100}
     assert counts[1] < 1.5 * counts[0]
+
+
+def test_pieces_of_input_that_come_together_are_in_their_item() -> None:
+    tool = {"type": "server_tool_use", "id": "s", "name": "web_search"}
+    pieces = [_arguments(0, '{"q": "'), *[_arguments(0, "xy")] * 100, _arguments(0, '"}')]
+    events = events_of(_parser(), [BEGIN, _start(0, **tool, input={}), b"".join(pieces), _stop(0) + USED + END])
+    items = [event for event in events if isinstance(event, sp.ProviderItem)]
+    assert items == [sp.ProviderItem("server_tool_use", tool | {"input": {"q": "xy" * 100}}, 0)]
+
+
+def test_counts_that_are_null_replace_no_counts() -> None:
+    parser = _parser()
+    delta = {"stop_reason": "end_turn"}
+    events_of(parser, [BEGIN, _event("message_delta", delta=delta, usage={"output_tokens": None}), END])
+    assert parser.response.usage == {"input_tokens": 1, "output_tokens": 1}

@@ -126,3 +126,18 @@ def test_custom_calls_are_no_more_than_calls_may_be() -> None:
     _, parser = _fed(*[_custom(index, "x", type="custom") for index in range(5)], END, limits=sp.Limits(max_calls=3))
     assert len(parser.response.items) == 3
     assert [error.code for error in parser.response.errors] == ["limit_calls"]
+
+
+def test_content_that_google_does_not_flag_is_text_and_the_closing_tag_may_come_alone() -> None:
+    flag = {"google": {"thought": True}}
+    deltas: list[dict[str, Any]] = [
+        {"content": "<thought>", "extra_content": flag},
+        {"content": "Hm.", "extra_content": flag},
+        *({"content": content} for content in ("\n", "</thought>", "So.")),
+        {"content": " Yes.", "extra_content": {"google": {}}},
+    ]
+    parser = sp.StreamParser("openai-chat")
+    for delta in deltas:
+        parser.feed({"choices": [{"index": 0, "delta": delta}]})
+    parser.close()
+    assert (parser.response.reasoning, parser.response.content) == ("Hm.", "\nSo. Yes.")
