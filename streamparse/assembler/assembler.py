@@ -156,7 +156,7 @@ class Assembler:
         self.record.events.append(RefusalDelta(text))
 
     def item(self, kind: str, data: Any, index: int | None = None) -> None:
-        self.record.mark_position("item", len(self.record.response.items))
+        self.record.mark_item(len(self.record.response.items))
         self.record.events.append(ProviderItem(kind, data, index))
         self.record.response.items.append({"kind": kind, "data": data, "index": index})
 

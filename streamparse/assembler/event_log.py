@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from io import StringIO
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from msgspec.structs import replace
 
@@ -89,11 +89,11 @@ class EventLog:
         if self.characters is not None:
             self.position = Offset(self.characters - left)
 
-    def mark_position(self, what: Literal["call", "item"], index: int) -> None:
-        """Note where among text and reasoning a call begins, or an item comes."""
+    def mark_item(self, index: int) -> None:
+        """Note where among text and reasoning an item comes."""
         content = self.content_before + self.content.tell()
         reasoning = self.reasoning_before + self.reasoning.tell()
-        self.response.order.append(Mark(what, index, content, reasoning))
+        self.response.order.append(Mark("item", index, content, reasoning))
 
     def sum_up(self) -> ParsedResponse:
         """Return the response with all that came so far; `content`, `reasoning` and `refusal` are new buffers then.

@@ -265,12 +265,10 @@ class FrameTemplate:
         skipped, size = len(before), len(after)
         back = size - self._tail  # from the line break to the quote that ends the string
         begins, find = data.startswith, data.find
-        if not data.startswith(before, at):
-            return at
         if not self._framer.has_room(len(data) - at):  # only one by one shows which of them is too much
             return self.take_run(data, at, tell)
         most = _FEWEST_STRINGS  # at once, which grow: little is read for nothing before one that is no string
-        while data.startswith(before, at):
+        while begins(before, at):
             first = at
             written: list[bytes] = []
             for _ in range(most):

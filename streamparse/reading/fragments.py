@@ -25,11 +25,10 @@ from typing import Any, Final
 import msgspec
 
 from streamparse.limits import Limits, most
-from streamparse.reading.pieces import Budget, PendingCall, PendingText
+from streamparse.reading.pieces import BLANK, Budget, PendingCall, PendingText, begins_object
 from streamparse.sink import Call, Sink
 from streamparse.tools import Toolset
 
-_BLANK: Final = " \t\r\n"
 _ABSENT: Final = ("null", "None")  # what some servers send, besides blanks, for an id or a name that is not there
 _NONE: Final = -(2**63)  # no server's index
 
@@ -87,8 +86,8 @@ class Fragments:
         if id is None and name is None and index == self._flowing and arguments and not self._flow.closed:
             self._send_more(arguments)  # nearly every fragment
             return
-        id = "" if not id or id in _ABSENT or not id.strip(_BLANK) else id
-        name = "" if not name or name in _ABSENT or not name.strip(_BLANK) else name
+        id = "" if not id or id in _ABSENT or not id.strip(BLANK) else id
+        name = "" if not name or name in _ABSENT or not name.strip(BLANK) else name
         text = arguments or ""
         pending = self._find(index, id, name, text) if self._last is not None else None
         if pending is None:
@@ -153,7 +152,7 @@ class Fragments:
             return self._find_by_id(index, id, name, text)
         if index is not None and index in self._by_index:
             pending: JoinedCall | None = self._by_index[index]
-        elif index is None or not (id or name or _is_value_start(text)):
+        elif index is None or not (id or name or begins_object(text)):
             pending = self._last
         else:
             return None
@@ -165,7 +164,7 @@ class Fragments:
         there = None if index is None else self._by_index.get(index)
         if there is not None and there.id == id:
             pending = there
-        if not name or (text and not _is_value_start(text)):
+        if not name or (text and not begins_object(text)):
             return pending
         is_elsewhere = there is None and index is not None and pending.index is not None
         return None if is_elsewhere or self._is_another(pending, name) else pending
@@ -178,9 +177,9 @@ class Fragments:
         """Whether a fragment whose index points at a call belongs to it."""
         has_new_id = bool(id and pending.id)  # a known id was found before
         if has_new_id and name:
-            return pending.is_open and name == pending.name and bool(text) and not _is_value_start(text)
+            return pending.is_open and name == pending.name and bool(text) and not begins_object(text)
         if pending.is_closed:
-            return not (name or has_new_id) or (name == pending.name and not _is_value_start(text))
+            return not (name or has_new_id) or (name == pending.name and not begins_object(text))
         if has_new_id:  # without a name it can be no call of its own
             return True
         if name and not pending.is_open:
@@ -254,8 +253,3 @@ class Fragments:
             self._sink.call_error(call, "limit_args", f"too many arguments came before the name of {pending.name!r}")
         elif early:
             self._sink.call_arguments(call, early)
-
-
-def _is_value_start(text: str) -> bool:
-    """Whether a piece of arguments looks like the start of a value."""
-    return text.lstrip(_BLANK)[:1] == "{"

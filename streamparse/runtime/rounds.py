@@ -18,6 +18,7 @@ from streamparse.response import BrokenCall, ParsedResponse, ToolCall
 from streamparse.tools import ToolResult
 from streamparse.writing.adapter import Adapter
 from streamparse.writing.answer_parts import ends_detail, read_answer
+from streamparse.writing.correlation import THOUGHT_ITEMS
 from streamparse.writing.parts import CITATION, SIGNATURE, Document, Image, Item, Part, Text, Thought
 
 PromptPart: TypeAlias = Text | Image | Document
@@ -54,9 +55,7 @@ OUTCOME_UNKNOWN: Final = (
 
 _OPEN: Final = "truncated_call"
 _ABOUT_TEXT: Final = (CITATION, "annotation", "citation", "audio")
-_SIGNATURES: Final = (
-    "signature", "reasoning", "thinking_blocks", "reasoning_opaque", "redacted_thinking", "redactedContent", SIGNATURE
-)  # fmt: skip
+_SIGNATURES: Final = (*THOUGHT_ITEMS, "reasoning", SIGNATURE)
 _LONGEST_NOTE: Final = 600
 
 _Call: TypeAlias = ToolCall | BrokenCall

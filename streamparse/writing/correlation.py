@@ -141,7 +141,8 @@ _OUTPUTS: Final = tuple(f"{kind}_output" for kind in _CALLS)
 _REASONING: Final = "reasoning"
 _ABOUT_TEXT: Final = ("phase", "annotation", "citation", "audio", CITATION)
 """Items that say something about a text, and have no place of their own."""
-_THOUGHTS: Final = ("signature", "thinking_blocks", "reasoning_opaque", "redacted_thinking", "redactedContent")
+THOUGHT_ITEMS: Final = ("signature", "thinking_blocks", "reasoning_opaque", "redacted_thinking", "redactedContent")
+"""Items that sign a thought, or hide it."""
 
 
 def drop_halves(parts: Iterable[Part], *, is_paused: bool = False) -> list[Part]:
@@ -200,7 +201,7 @@ def _is_blank(part: Part) -> bool:
 
 
 def _is_thought(part: Part) -> bool:
-    return isinstance(part, Thought) or is_item(part, *_THOUGHTS)
+    return isinstance(part, Thought) or is_item(part, *THOUGHT_ITEMS)
 
 
 def _drop_idle_reasoning(parts: list[Part]) -> list[Part]:

@@ -202,8 +202,12 @@ class InBandParser:
         self._sink.reasoning(text)
 
     def reasoning_run(self, texts: list[str]) -> int:
-        is_held = self._attempt is not None or self._reader.at < len(self._reader.buffer) or self._floods.is_on
-        is_held = is_held or self._text.held.text is not None
+        is_held = (
+            self._attempt is not None
+            or self._reader.at < len(self._reader.buffer)
+            or self._floods.is_on
+            or self._text.held.text is not None
+        )
         return 0 if is_held or self._thought is not None else self._sink.reasoning_run(texts)
 
     def refusal(self, text: str) -> None:
@@ -485,7 +489,10 @@ class InBandParser:
         is_structure = marker in active.drops and not is_quoted
         endings = active.turn_ends if text.held.calls else active.endings
         is_ending = text.place == AFTER_CALL and not is_quoted and marker in endings and text.held.has_room
-        self._try(MarkerMet(marker, gap, candidates, is_structure, is_ending, False, is_quoted, is_drafted))
+        met = MarkerMet(
+            marker, gap, candidates, is_structure, is_ending, is_quoted=is_quoted, is_drafted=is_drafted
+        )  # fmt: skip
+        self._try(met)
 
     def _note_thought_marker(self, marker: str, gap: int, is_at_edge: bool) -> int:
         """Note a marker of thoughts that opens none; return how much of the gap before it is text."""
@@ -522,7 +529,7 @@ class InBandParser:
             is_quoted = not span.held.calls and span.quotes.is_open(_is_token(marker))
             candidates = [] if is_quoted else self._active.list_candidates_in_thought(marker)
             is_structure = marker in self._active.drops and not is_quoted
-            self._try(MarkerMet(marker, 0, candidates, is_structure, False, True, is_quoted))
+            self._try(MarkerMet(marker, 0, candidates, is_structure, in_thought=True, is_quoted=is_quoted))
 
     def _try(self, met: MarkerMet) -> None:
         """Let the dialects read what follows a marker."""

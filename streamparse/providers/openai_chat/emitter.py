@@ -27,7 +27,7 @@ without choices that it did not ask for.  A stream that failed has no `[DONE]`.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import Any, ClassVar, Final
 
 from streamparse import events
@@ -36,6 +36,7 @@ from streamparse.emitting.emitter import Emitter, encode
 from streamparse.emitting.outcome import Outcome, find_kind, list_runnable_calls
 from streamparse.providers.openai_chat.reasoning_details import (
     BLOCKS,
+    CALL_EXTRAS,
     OPAQUE,
     ThinkingBlocks,
     join_reasoning_details,
@@ -55,7 +56,6 @@ _AUDIO: Final = "audio"
 _FIELDS: Final = (_AUDIO, OPAQUE)
 _AUDIO_PIECES: Final = ("data", "transcript")
 _CUSTOM: Final = "custom_tool_call"
-_EXTRAS: Final = ("extra_content", "provider_specific_fields")
 _SOURCES: Final = ("citations", "search_results")
 _KINDS: Final = {
     400: "invalid_request_error",
@@ -233,9 +233,9 @@ class OpenAIChatEmitter(Emitter):
         return message | {name: value for name, value in optional.items() if value}
 
     def _make_calls(self, response: ParsedResponse) -> list[dict[str, Any]]:
-        extras: dict[int | None, dict[str, Any]] = {}
+        extras: defaultdict[int | None, dict[str, Any]] = defaultdict(dict)
         for item in response.items:
-            extras.setdefault(item.get("index"), {}).update(_find_extra(item["kind"], item["data"]))
+            extras[item.get("index")].update(_find_extra(item["kind"], item["data"]))
         calls = [
             {
                 "id": self._give_id(call.id, call.index),
@@ -264,7 +264,7 @@ def _find_extra(kind: str, data: Any) -> dict[str, Any]:
     """Return the field of a call that holds what its provider wants back, as Google's own server for chats has it."""
     if kind == "thought_signature":
         return {"extra_content": {"google": {"thought_signature": data}}}
-    return {kind: data} if kind in _EXTRAS else {}
+    return {kind: data} if kind in CALL_EXTRAS else {}
 
 
 def _collect_items(response: ParsedResponse) -> dict[str, Any]:

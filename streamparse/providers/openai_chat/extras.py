@@ -136,13 +136,12 @@ def write_signed_thoughts(parts: Iterable[Part]) -> dict[str, Any]:
 
 def _write_sealed_thought(parts: list[Part]) -> dict[str, Any]:
     """Write the last sealed thought: a message has a place for one."""
-    places = [place for place, part in enumerate(parts) if is_item(part, OPAQUE)]
-    if not places:
+    seals = [(place, part.data) for place, part in enumerate(parts) if is_item(part, OPAQUE)]
+    if not seals:
         return {}
-    begin = places[-2] if places[1:] else 0
-    thought = "".join(part.text for part in parts[begin : places[-1]] if isinstance(part, Thought))
-    sealed = parts[places[-1]]
-    return {**drop_empty(reasoning_text=thought), OPAQUE: sealed.data if isinstance(sealed, Item) else None}
+    (begin, _), (end, sealed) = [(0, None), *seals][-2:]
+    thought = "".join(part.text for part in parts[begin:end] if isinstance(part, Thought))
+    return {**drop_empty(reasoning_text=thought), OPAQUE: sealed}
 
 
 def read_extras(written: Mapping[str, Any]) -> list[Part]:

@@ -9,6 +9,7 @@ images and documents follow in a user's message after all results.  The plain pr
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeGuard
 
@@ -24,6 +25,7 @@ from streamparse.providers.openai_chat.extras import (
     write_custom_calls,
     write_signed_thoughts,
 )
+from streamparse.providers.openai_chat.reasoning_details import CALL_EXTRAS
 from streamparse.schema.strict import find_open_objects, find_optional_properties, forbid
 from streamparse.tools import ToolResult
 from streamparse.writing.adapter import Adapter, JSONObject
@@ -33,8 +35,6 @@ from streamparse.writing.parts import Document, Image, Item, Message, Part, Text
 from streamparse.writing.results import list_text_losses, read_text_result, show_result, write_result_text
 from streamparse.writing.traits import IdPolicy, MediaSupport, NamePolicy, ProviderTraits
 
-_EXTRAS = ("extra_content", "provider_specific_fields")
-"""What is beside a call for its provider: at Google's own server, and at LiteLLM."""
 _RESULT_ROLES = ("tool", "function")
 _REFUSED_AT_ROOT = ("anyOf", "oneOf", "allOf", "enum", "not")
 """Keywords that are refused at the top of a tool's schema, be it enforced or not."""
@@ -142,7 +142,7 @@ class OpenAI(Adapter):
         extras = [
             Item(kind, call[kind], number)
             for number, call in enumerate(functions)
-            for kind in _EXTRAS
+            for kind in CALL_EXTRAS
             if isinstance(call.get(kind), Mapping)
         ]
         refusal = [Text(text)] if (text := get_str(written, "refusal")) else []
@@ -188,12 +188,11 @@ class OpenAI(Adapter):
 
     def _write_calls(self, message: Message) -> list[JSONObject]:
         """Write the calls, each with what its provider wants back with it."""
-        extras = [part for part in message.parts if _is_extra(part)]
+        extras: defaultdict[int | None, JSONObject] = defaultdict(dict)
+        for part in filter(_is_extra, message.parts):
+            extras[part.index][part.kind] = part.data
         calls = sorted(message.calls, key=lambda call: call.index)
-        return [
-            {**self.format_call(call), **{part.kind: part.data for part in extras if part.index == call.index}}
-            for call in calls
-        ]
+        return [{**self.format_call(call), **extras[call.index]} for call in calls]
 
     def _lose_foreign_items(self, message: Message, lost: list[Loss]) -> None:
         for part in message.parts:
@@ -203,4 +202,4 @@ class OpenAI(Adapter):
 
 def _is_extra(part: Part) -> TypeGuard[Item]:
     """Whether a part belongs to a call, as signatures of Gemini's thoughts do at Google's own server."""
-    return is_item(part, *_EXTRAS) and part.index is not None
+    return is_item(part, *CALL_EXTRAS) and part.index is not None

@@ -13,6 +13,8 @@ from streamparse.writing.parts import Item, Part, Thought, is_item
 
 BLOCKS: Final = "thinking_blocks"
 OPAQUE: Final = "reasoning_opaque"
+CALL_EXTRAS: Final = ("extra_content", "provider_specific_fields")
+"""What stands in a call for its provider, a signature most often: at Google's own server, and at LiteLLM."""
 _FORMAT: Final = "anthropic-claude-v1"
 
 

@@ -26,14 +26,13 @@ import msgspec
 
 from streamparse.limits import Limits, most
 from streamparse.reading.decode import decode_lenient
-from streamparse.reading.pieces import Budget, PendingCall, PendingText
+from streamparse.reading.pieces import BLANK, Budget, PendingCall, PendingText, begins_object
 from streamparse.sink import Sink
 
 # -- ----------------------------------------------------------------------------------------------------
 # Messages, thoughts and calls, by their ids and indexes.
 
 _NEW: Final = object()
-_BLANK: Final = " \t\r\n"
 _NEAR: Final = 8  # so many parts are looked at for a text whose number is another one
 
 
@@ -265,7 +264,7 @@ class Calls:
             return
         elif call.call.closed:  # pieces of them came to another call
             self._sink.call_arguments(call.call, arguments)  # late, which is an error
-        elif _has_members(arguments) and not _begins_object(sent):  # the deltas of GitHub Copilot are ciphertext
+        elif _has_members(arguments) and not begins_object(sent):  # the deltas of GitHub Copilot are ciphertext
             self._sink.call_restart(call.call)
             self._sink.call_arguments(call.call, arguments)
         else:
@@ -304,12 +303,8 @@ class Calls:
         return call if call is not None and not call.is_done and call.name in ("", name) else None
 
 
-def _begins_object(text: str) -> bool:
-    return text.lstrip(_BLANK).startswith("{")
-
-
 def _has_members(text: str) -> bool:
-    return _begins_object(text) and text.lstrip(_BLANK)[1:].lstrip(_BLANK).startswith('"')
+    return begins_object(text) and text.lstrip(BLANK)[1:].lstrip(BLANK).startswith('"')
 
 
 def _are_same_arguments(one: str, other: str) -> bool:
