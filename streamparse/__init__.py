@@ -139,16 +139,9 @@ def _take_parser(name: str, factory: object) -> None:
     register_parser(name, factory)  # type: ignore[arg-type]  # it looks for itself
 
 
-def _check_parser(name: str) -> None:
-    """Raise ValueError for the name of an unknown parser."""
-    from streamparse.parser.registry import find_factory  # noqa: PLC0415 - see _LATER
-
-    find_factory(name)
-
-
 __version__ = "0.1.0"
 
-register_group("streamparse.parsers", _take_parser, _check_parser)
+register_group("streamparse.parsers", _take_parser)
 
 if not TYPE_CHECKING:  # a type checker knows the names from above, and should not take any other for one
     __getattr__ = export_lazily(globals(), _LATER)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from traceback import format_exception_only
 from typing import Any, Final
 
@@ -11,6 +12,7 @@ import msgspec
 __all__ = ["Finding", "describe_exception", "format_path", "join_messages", "make_pointer", "preview", "truncate"]
 
 _SHOWN: Final = 200
+_SHOWN_MEMBERS: Final = 3  # of an exception group
 """Characters of a value or a name that a message repeats."""
 
 
@@ -70,6 +72,30 @@ def truncate(text: str) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
+def unwrap_group(error: BaseException) -> BaseException:
+    """Return what an exception group holds, if that is one exception: a task group wraps whatever is raised in it."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        (error,) = error.exceptions
+    return error
+
+
 def describe_exception(error: BaseException) -> str:
-    """Return the type and the words of an exception, in a line; unlike `str` it survives a `__str__` that raises."""
+    """Return the type and the words of an exception, in a line; unlike `str` it survives a `__str__` that raises.
+
+    Of an exception group the first exceptions in it are described, too.
+    """
+    members = islice(_list_members(error), _SHOWN_MEMBERS)
+    return ": ".join(filter(None, (_describe_one(error), "; ".join(map(_describe_one, members)))))
+
+
+def _list_members(error: BaseException) -> Iterator[BaseException]:
+    """List the exceptions of a group that are no groups themselves."""
+    for each in error.exceptions if isinstance(error, BaseExceptionGroup) else ():
+        if isinstance(each, BaseExceptionGroup):
+            yield from _list_members(each)
+        else:
+            yield each
+
+
+def _describe_one(error: BaseException) -> str:
     return "".join(format_exception_only(error)).strip()

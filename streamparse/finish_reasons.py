@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal, TypeAlias
 
-__all__ = ["COMMON_STOPS", "STOPS", "Stop", "find_common_stop", "find_full_reason", "find_stop"]
+__all__ = ["COMMON_STOPS", "STOPS", "Stop", "find_common_stop", "find_full_reason", "find_stop", "is_paused"]
 
 Stop: TypeAlias = Literal["end", "tools", "length", "filter", "error"]
 """The common words."""
@@ -41,6 +41,8 @@ _WORDS: Final[dict[Stop, tuple[str, ...]]] = {
         "model_length",  # Mistral
         "model_context_window_exceeded",  # Anthropic, Z.ai
         "incomplete",  # the status of a response
+        "time_limit",  # watsonx
+        *("repetition", "repetition_truncation"),  # vLLM, MiMo: the server saw that the model was stuck
     ),
     "filter": (
         "content_filter",
@@ -90,6 +92,15 @@ COMMON_STOPS: Final = _index_by_word(_WORDS)
 
 STOPS: Final = COMMON_STOPS | _index_by_word(_LISTED)
 """The common word of each server's word, in lower case."""
+
+
+_PAUSES: Final = frozenset(("pause_turn", "compaction"))
+"""Words for an end at which the server goes on if the answer is sent back as it is."""
+
+
+def is_paused(reason: str | None) -> bool:
+    """Whether an answer is not over: the server goes on with it once it is sent back."""
+    return (reason or "").lower() in _PAUSES
 
 
 def find_stop(reason: str | None) -> Stop | None:

@@ -19,16 +19,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["PluginError", "PluginWarning", "check_name", "load", "load_plugins", "register_group"]
+__all__ = ["PluginError", "PluginWarning", "load", "load_plugins", "register_group"]
 
 Take: TypeAlias = Callable[[str, Any], None]
 """Takes what was loaded under a name into a room; raises TypeError or ValueError for what does not fit."""
 
-Check: TypeAlias = Callable[[str], object]
-"""Raises ValueError, with the known names, for a name that is unknown and that no distribution offers."""
-
 _groups: dict[str, Take] = {}
-_checks: dict[str, Check] = {}
 _loaded: set[tuple[str, str, str]] = set()
 
 
@@ -40,16 +36,9 @@ class PluginWarning(UserWarning):
     """Something that a distribution offers cannot be used, and was passed over."""
 
 
-def register_group(name: str, take: Take, check: Check | None = None) -> None:
-    """Register what takes the entry points of a group, and what checks its names for rooms that cannot know them."""
+def register_group(name: str, take: Take) -> None:
+    """Register what takes the entry points of a group."""
     _groups[name] = take
-    if check is not None:
-        _checks[name] = check
-
-
-def check_name(group: str, name: str) -> None:
-    """Raise ValueError for an unknown name in a group that was registered with a check."""
-    _checks[group](name)
 
 
 def load(group: str, name: str) -> bool:

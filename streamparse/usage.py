@@ -42,6 +42,7 @@ _TOTAL: Final = ("total_tokens", "totalTokens", "totalTokenCount")
 _CACHED: Final = (
     *("cache_read_input_tokens", "cacheReadInputTokens", "cachedContentTokenCount", "total_cached_tokens"),
     "cached_tokens",  # Moonshot, Cohere
+    "prompt_cache_hit_tokens",  # DeepSeek, whose relays leave out the details
 )
 _REASONING: Final = ("thoughtsTokenCount", "total_thought_tokens", "reasoning_tokens")
 _KNOWN: Final = _PROMPT.union(_COMPLETION, _TOTAL, _CACHED, _REASONING)
@@ -108,6 +109,9 @@ def _read_count(count: Any) -> int:
 def _find_in_details(counts: Mapping[str, Any], places: tuple[str, ...], names: tuple[str, ...]) -> int:
     for place in places:
         inner = counts.get(place)
-        if inner is not None and isinstance(inner, Mapping) and (count := _find_first(inner, names, inner.keys())):
+        if inner is None:
+            continue
+        # Whether a dict is a Mapping would be asked of Python code.
+        if isinstance(inner, (dict, Mapping)) and (count := _find_first(inner, names, inner.keys())):
             return count
     return 0

@@ -13,13 +13,15 @@ import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, get_args
 
 import msgspec
 from branches import untraced
 from thoroughness import is_nightly, spread
 
 import streamparse as sp
+from streamparse.errors import CODES
+from streamparse.events import Scope
 
 __all__ = [
     "SMALL",
@@ -186,12 +188,27 @@ def assert_same_in_every_cut(
     """Assert that every cut of `data` gives the same merged events and the same response; return those events."""
     expected: list[sp.Event] | None = None
     response: sp.ParsedResponse | None = None
+    frames: tuple[int, int] = (0, 0)
     for name, pieces in cuts_of(data, most):
         parser = make_parser()
         events = merged(events_of(parser, pieces))
+        counted = _count_frames(parser)
         if expected is None or response is None:
-            expected, response = events, parser.response
+            expected, response, frames = events, parser.response, counted
         assert events == expected, f"{name}:\n{events}\nwhole:\n{expected}"
         assert parser.response == response, name
+        assert counted == frames, name
     assert expected is not None
+    assert response is not None
+    assert {error.code for error in response.errors} <= {*CODES}
+    assert {error.scope for error in response.errors} <= {*get_args(Scope)}
     return expected
+
+
+def _count_frames(parser: Parser) -> tuple[int, int]:
+    """How many messages there were, and how many of them were passed over; a limit may end a read within them."""
+    if not isinstance(parser, sp.StreamParser) or any(
+        error.scope == "stream" and error.code.startswith("limit_") for error in parser.response.errors
+    ):
+        return 0, 0
+    return parser.stats.frames, parser.stats.ignored_frames

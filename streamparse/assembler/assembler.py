@@ -63,6 +63,7 @@ class Assembler:
         self._max_unchecked = min(most(limits.max_calls), most(limits.max_open_calls))
         self._max_args = most(limits.max_call_args)
         self._max_pending = most(limits.max_pending)
+        self._first_room = min(_ROOM, self._max_args, self._max_pending)  # of a call that is open alone
         # Up to this name and id together are within all bounds; without bounds, each is looked at.
         self._max_short = min(limits.max_name or 0, limits.max_id or 0, _EXCERPT)
         self._ids: dict[str, None] = {}  # of the calls so far; an empty set would be larger
@@ -179,12 +180,16 @@ class Assembler:
         content = record.content_before + record.content.tell()
         reasoning = record.reasoning_before + record.reasoning.tell()
         response.order.append(Mark("call", index, content, reasoning))
-        call = self._open[index] = CallState(index, given, name)
+        call = CallState(index, given, name)
+        if not self._open:
+            call.room = self._first_room
+        self._open[index] = call
         if source != "native":
             call.source, call.place, call.state = source, place, State.OPEN
             response.formats[index] = "json-content" if source == "recovered" else record.dialect
             record.origins[index] = (source, place)
-        if len(name) + len(given) <= self._max_short and name.isprintable():
+        has_more = "." in name or ":" in name or "<" in name or " " in name
+        if not has_more and name.isprintable() and len(name) + len(given) <= self._max_short:
             record.events.append(ToolCallStart(index, given, name))
         else:
             self._announce_doubtful(call, id or "")
@@ -210,18 +215,31 @@ class Assembler:
 
     def call_teller(self, call: Call) -> Callable[[str], None]:
         assert isinstance(call, CallState)
-        emit = self._make_emitter(call)
         if call.source != "native":
-            return emit
+            return self._make_emitter(call)
         scanner = call.scanner = call.scanner or Scanner(self._limits.max_depth)
+        record, index, write = self.record, call.index, call.chunks.append
 
         def tell(fragment: str) -> None:
             if call.state != State.OPEN:
                 self.call_arguments(call, fragment)
-            elif (end := scanner.scan(fragment)) < 0:
-                emit(fragment)
-            else:
+                return
+            quote = scanner.quote
+            is_inside = (  # of a string, as most fragments are; `scan` would find the same
+                quote
+                and quote not in fragment
+                and (("\\" not in fragment and not scanner.overshoot) or scanner.goes_on(fragment))
+            )
+            if not is_inside and (end := scanner.scan(fragment)) >= 0:
                 self._close_at(call, fragment, end)
+                return
+            room = call.room - len(fragment)
+            if room < 0:
+                self._emit(call, fragment)
+            elif fragment:
+                call.room = room
+                write(fragment)
+                record.events.append(ToolCallDelta(index, fragment))
 
         return tell
 
@@ -406,7 +424,9 @@ class Assembler:
             self.halt("limit_open_calls", f"more than {max_open} calls are open")
 
     def _announce_doubtful(self, call: CallState, id: str) -> None:
-        """Make the start of a call whose name or id, as it came, is long or holds characters that do not print."""
+        """Make the start of a call whose name or id, as it came, is long or holds characters that names seldom hold."""
+        if call.source == "native":
+            self._clean_name(call)
         given, name = call.id, call.name
         start = ToolCallStart(
             call.index,
@@ -417,6 +437,22 @@ class Assembler:
         problem = self._find_name_problem(name, id)
         if problem is not None:
             self.call_error(call, *problem)
+
+    def _clean_name(self, call: CallState) -> None:
+        """Take away what a model or its server left around a name.
+
+        Behind a tool's name it may be markup: Fireworks has sent `get_weather</arg_value>` for GLM, vLLM
+        `get_weather<|channel|>commentary` for gpt-oss.
+        """
+        name = self._tools.resolve_name(call.name)
+        before, markup, _ = name.partition("<")
+        meant = self._tools.resolve_name(before) if markup and name not in self._tools else ""
+        if meant in self._tools:
+            name = meant
+            call.was_repaired = True
+        elif name not in self._tools:
+            name = name.strip(BLANK) or name
+        call.name = name
 
     def _make_id(self, id: str | None, index: int) -> str:
         """Return an id that no other call of the answer has: results find their calls by the id alone.

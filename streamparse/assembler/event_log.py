@@ -71,6 +71,7 @@ class EventLog:
         self.leniencies: dict[str, int] = {}
         self.response = ParsedResponse(tool_calls=[], broken_calls=[], items=[], order=[], errors=[])
         self.has_taken_back = False
+        self._places: dict[int, int] | None = None  # of the complete calls in the response, by index
         self._native: list[_Seen] = []
         self._in_text: list[_Seen] = []
 
@@ -153,13 +154,18 @@ class EventLog:
         else:
             same.append((call.name, arguments, call.index))
         found = ToolCall(call.name, arguments, call.id, source, raw, call.index, place=call.place)
+        if self._places is None:
+            self._places = {}
+        self._places[call.index] = len(self.response.tool_calls)
         self.response.tool_calls.append(found)
         self.events.append(ToolCallComplete(call.index, call.id, call.name, arguments, source, raw, call.place))
         return True
 
     def revoke(self, index: int, reason: str) -> None:
         """Revoke a call that turned out not to be one; nothing if it is not complete, or was revoked before."""
-        self._revoke([(place, call) for place, call in self._list_valid() if call.index == index], reason)
+        place = None if self._places is None else self._places.get(index)
+        if place is not None and not (call := self.response.tool_calls[place]).revoked:
+            self._revoke([(place, call)], reason)
 
     def revoke_all(self, reason: str) -> None:
         """Revoke every call: the server took its turn back."""

@@ -14,8 +14,6 @@ from typing import Any, Final
 from streamparse.bulk import Progress, parse_many
 from streamparse.cli.options import CommandError, read_dialects, read_tools
 
-__all__ = ["format_progress", "run_bulk"]
-
 _SECONDS_BETWEEN: Final = 0.2
 """Lines of our own are shown at most so often."""
 

@@ -185,18 +185,20 @@ class FrameTemplate:
     begins and ends as it did holds one JSON string in between, or is not JSON.
     """
 
-    __slots__ = ("_after", "_before", "_data", "_end", "_framer", "_start", "_tail", "longest")
+    __slots__ = ("_after", "_before", "_data", "_framer", "_start", "_string", "_tail", "longest")
 
     def __init__(self, framer: Framer, data: int, before: bytes, after: bytes) -> None:
+        skipped, rest = len(before), len(after)
+        line = after.find(b"\n")
         self._framer = framer
         self._data = data
         self._before = before
         self._after = after
-        self._tail = len(after) - max(after.find(b"\n"), 0)
-        self.longest = min(2 * len(before + after), framer._max_single)
+        self._tail = rest - line if line > 0 else rest
+        self.longest = min(2 * (skipped + rest), framer._max_single)
         """How long a chunk may be that `take` takes; what is longer is likely to be several."""
-        self._start = len(before) - 1
-        self._end = 1 - len(after)
+        self._start = skipped - 1
+        self._string = slice(skipped - 1, 1 - rest)
 
     @classmethod
     def learn(cls, framer: Framer, chunk: bytes, string: str) -> FrameTemplate | None:
@@ -211,7 +213,7 @@ class FrameTemplate:
         if not string or start < 0 or b"\\" in before or b"\\" in after:
             return None
         data = framer.offset - framer.received + len(chunk)
-        if not isinstance(string, StringTwice):
+        if string.__class__ is not StringTwice:
             return cls(framer, data, before, after) if start == last else None
         middle = chunk[start + len(written) : last]
         if last < start + len(written) or written in middle or b"\\" in middle:
@@ -230,11 +232,13 @@ class FrameTemplate:
     def take_run(self, data: bytes, at: int, tell: Callable[[str], None]) -> int:
         """Take the chunks of this form from a position on, and tell the string of each; return where they end."""
         framer, before, after, start, place = self._framer, self._before, self._after, self._start, self._data
-        skipped, line, rest = len(before), len(after) - self._tail, len(after)
-        most, most_received = framer._max_single, framer._max_total
-        received, singles = framer.received, framer.singles
+        skipped, rest = start + 1, len(after)
+        line = rest - self._tail
+        most, singles = framer._max_single, framer.singles
+        zero = framer.received - at  # where in the body the data begins
+        origin, last = zero + place, framer._max_total - zero
         try:
-            while data.startswith(before, at):
+            while data[at : at + skipped] == before:  # a copy costs less than `startswith` with a position
                 # A string of JSON holds no line break, so the first is the one that ends the data.
                 stop = data.find(b"\n", at + skipped) - line
                 if stop < at or not data.startswith(after, stop):
@@ -244,16 +248,14 @@ class FrameTemplate:
                 except ValueError:
                     break
                 end = stop + rest
-                size = end - at
-                if not string or size > most or received + size > most_received:
+                if not string or end - at > most or end > last:
                     break
-                framer.offset = received + place
-                received += size
-                singles += 1
+                framer.offset = origin + at
                 at = end
+                singles += 1
                 tell(string)
         finally:
-            framer.received, framer.singles = received, singles
+            framer.received, framer.singles = zero + at, singles
         return at
 
     def take_long_run(self, data: bytes, at: int, tell: Callable[[str], None], tell_run: TellRun | None) -> int:
@@ -327,7 +329,7 @@ class FrameTemplate:
 
     def _cut(self, chunk: bytes) -> bytes:
         """Return the string of a chunk that begins and ends as those of this form do, as it is written."""
-        return chunk[self._start : self._end]
+        return chunk[self._string]
 
     def take(self, chunk: bytes) -> str | None:
         """Take a chunk of this form and return its string; None, and nothing is taken, if it is of another."""
@@ -335,7 +337,7 @@ class FrameTemplate:
         if size > self.longest or not (chunk.startswith(self._before) and chunk.endswith(self._after)):
             return None
         try:
-            string = _decode(chunk[self._start : self._end])
+            string = _decode(chunk[self._string])
         except ValueError:
             return None
         framer = self._framer
@@ -397,7 +399,7 @@ class RepeatingTemplate(FrameTemplate):
         return string
 
     def _cut(self, chunk: bytes) -> bytes:
-        return _halve(chunk[self._start : self._end], self._middle)
+        return _halve(chunk[self._string], self._middle)
 
 
 def _halve(both: bytes, middle: bytes) -> bytes:

@@ -64,6 +64,8 @@ class SSE(LineFramer):
         self.received += len(chunk)
         if self.error is not None or not chunk:
             return []
+        if self._idle and (data := self._cut_plain(chunk)) is not None:
+            return [Frame(data, b"", at + 6, b"data", self._id)]
         lines = chunk.splitlines(keepends=True)  # of bytes: at LF, CR and CRLF, nothing else
         if self._after_cr and lines[0] == b"\n":
             del lines[0]
@@ -75,6 +77,16 @@ class SSE(LineFramer):
         frames = self._take_and_keep(lines, rest, at)
         self._idle = not (self._carry or self._event or self._after_cr or self.error) and self._data is None
         return frames
+
+    def _cut_plain(self, chunk: bytes) -> bytes | None:
+        """Return the data of a chunk that is one event of one line; None if it is another."""
+        if chunk[:6] != _DATA or chunk[-2:] != b"\n\n" or len(chunk) > self._max_single:
+            return None
+        data = chunk[6:-2]
+        if b"\n" in data or b"\r" in data:
+            return None
+        self._has_cr = False
+        return data
 
     def try_single(self, chunk: bytes) -> bytes | None:
         """Take a chunk that is exactly one event and return its data; None, and nothing is taken, if it is not.

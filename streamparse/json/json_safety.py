@@ -1,4 +1,4 @@
-"""Python values that JSON can hold, and those that it cannot.
+"""Python values that JSON can hold, and those that it cannot; text that may be no JSON.
 
 Messages come as decoded JSON, but also as programs build them: with bytes, dates, values that hold themselves.
 """
@@ -6,18 +6,20 @@ Messages come as decoded JSON, but also as programs build them: with bytes, date
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeVar
 
 from streamparse.limits import Limits
 from streamparse.loss import Loss
-
-__all__ = ["NotJSON", "compact", "make_jsonable"]
 
 _MOST_DEPTH: Final = Limits().max_depth or 128
 _MOST_BITS: Final = 14_000
 """Of an integer: Python refuses to write one of more than 4300 digits."""
 _DROP: Final = object()
+
+
+Data = TypeVar("Data")
+Value = TypeVar("Value")
 
 
 class NotJSON(ValueError):
@@ -28,6 +30,14 @@ class NotJSON(ValueError):
         make_jsonable(value, "", lost)
         where = "; ".join(f"{each.path or 'all of it'} is {each.keyword}" for each in lost[:3])
         super().__init__(f"not JSON: {where or 'it nests too deeply'}")
+
+
+def try_decode(decode: Callable[[Data], Value], data: Data) -> Value | None:
+    """Decode what may be no JSON, with any decoder; None if it is none, or nests too deeply."""
+    try:
+        return decode(data)
+    except (ValueError, RecursionError):
+        return None
 
 
 def compact(value: Any, *, sort_keys: bool = False) -> str:

@@ -8,22 +8,21 @@ A `'` outside of a `"` string opens a string too: valid JSON never has one there
 dicts, whose strings may hold brackets.  Within `"` strings `'` is data.
 
 Each search ends at the next character that matters and the next one starts after it, so every
-character is looked at once.
+character is looked at once, and twice in a string that goes on in the next piece.
 """
 
 from __future__ import annotations
 
+import re
+
 from streamparse.patterns import lazy_re
 
-__all__ = ["Scanner"]
-
 _CLOSERS = {"{": "}", "[": "]"}
-_NEXT = {
-    "": lazy_re(r"""["'{}\[\]]"""),
-    '"': lazy_re(r'["\\]'),
-    "'": lazy_re(r"['\\]"),
-}
-"""What matters next outside of strings, and inside a string of either kind."""
+_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+# What matters next outside of strings: whole strings do not, and one pattern passes over many of them.
+_OUTSIDE = lazy_re(rf"""[^"'{{}}\[\]]*+(?:{_STRING}[^"'{{}}\[\]]*+)*+["'{{}}\[\]]""", re.DOTALL)
+# The same inside a string of either kind.
+_INSIDE = {'"': lazy_re(r'["\\]'), "'": lazy_re(r"['\\]")}
 _ESCAPED = {quote: "\\" + quote for quote in "\"'"}
 
 
@@ -62,29 +61,28 @@ class Scanner:
         Returns the index just past the bracket that closes the root, that of the offending character when `error` gets
         set, or -1 when the value is still open.  Once closed or failed, it takes nothing more and returns `start`.
         """
-        quote = self.quote
-        if quote and stop is None and not start:  # most fragments of a long string go on with it
-            simple = quote not in text and "\\" not in text and not self.overshoot
-            if simple or self.goes_on(text):
+        if stop is None and not start:
+            has_brackets = "}" in text or "{" in text or "]" in text or "[" in text
+            if self._take_strings(text) if not has_brackets else self.quote and self.goes_on(text):
                 return -1
         if self.closed or self.error is not None:
             return start
         size = len(text) if stop is None else stop
         at = start + self.overshoot
-        closers = self._closers
-        pattern = _NEXT[quote]
-        while match := pattern.search(text, at, size):
+        closers, quote = self._closers, self.quote
+        find = _INSIDE[quote].search if quote else _OUTSIDE.match
+        while match := find(text, at, size):
             at = match.end()
             char = text[at - 1]
             if quote:
                 if char == quote:
                     quote = ""
-                    pattern = _NEXT[""]
+                    find = _OUTSIDE.match
                 else:
                     at += 1
             elif char in "\"'":
                 quote = char
-                pattern = _NEXT[char]
+                find = _INSIDE[char].search
             elif char in _CLOSERS:
                 if len(closers) == self._max_depth:
                     return self._finish(at - 1, "json_depth")
@@ -118,6 +116,17 @@ class Scanner:
             if quote in rest:
                 return False
         self.overshoot = 1 if rest and rest[-1] == "\\" else 0
+        return True
+
+    def _take_strings(self, text: str) -> bool:
+        """Take a text without brackets, if strings begin and end in it and nothing else; return whether it was."""
+        quote = self.quote
+        if "\\" in text or "'" in text or self.overshoot:
+            return quote != "" and self.goes_on(text)
+        if self.closed or self.error is not None:
+            return False
+        if quote != "'" and text.count('"') % 2:
+            self.quote = "" if quote else '"'
         return True
 
     def _finish(self, at: int, error: str | None = None) -> int:

@@ -27,7 +27,7 @@ from streamparse.negotiate.learner import NATIVE, CapabilityLearner, Figures
 from streamparse.negotiate.profiles import Configuration, OutputMode, Profile
 from streamparse.protocols import ToolDefinitionAdapter, ToolResultAdapter
 from streamparse.providers.adapters import adapter_for
-from streamparse.providers.names import NATIVE_FORMATS, PROVIDERS
+from streamparse.providers.names import ADAPTER_OF_WIRE, NATIVE_FORMATS
 from streamparse.providers.wires import DEFAULT_WIRE, WIRES
 from streamparse.writing.prompts import PROMPTS
 
@@ -42,10 +42,8 @@ MAX_RETRIES: Final = 2
 # Fewer calls say nothing about a format.
 ENOUGH_CALLS: Final = 5
 _GOOD_RATE: Final = 0.5
-# Who writes for a server that speaks a wire which is not its provider's.
-_ADAPTERS: Final = {row.wire: row.adapter for row in reversed(PROVIDERS.values())}
 # A server that is not known.
-GENERAL: Final = Provider(wire="auto", adapter=_ADAPTERS[DEFAULT_WIRE])
+GENERAL: Final = Provider(wire="auto", adapter=ADAPTER_OF_WIRE[DEFAULT_WIRE])
 
 
 class NegotiatedFormat(msgspec.Struct, frozen=True, kw_only=True):
@@ -130,7 +128,7 @@ class FormatNegotiator:
         capabilities = chosen.capabilities.fill_from(find_capabilities(known_as, model))
         figures = self._learner.get_recent(model) if self._learner is not None and model else {}
         wire = chosen.wire or row.wire
-        adapter = row.adapter if wire == row.wire else _ADAPTERS.get(wire, row.adapter)
+        adapter = row.adapter if wire == row.wire else ADAPTER_OF_WIRE.get(wire, row.adapter)
         definitions = adapter_for(chosen.tools.definition_format or adapter)
         seen = _list_seen_dialects(figures)
         in_prompt = _is_for_prompt(chosen, capabilities, figures)

@@ -36,7 +36,7 @@ import msgspec
 
 from streamparse.dialects import DIALECTS
 from streamparse.negotiate.capabilities import Capabilities, find_provider
-from streamparse.plugins import PluginError, check_name, load
+from streamparse.plugins import PluginError, load
 from streamparse.providers.adapters import ADAPTERS
 from streamparse.providers.names import PROVIDERS, find_known_name
 from streamparse.providers.wires import WIRES
@@ -127,11 +127,13 @@ def _check_names(key: str, profile: Profile) -> None:
             _check(f"{key}.{place}[{number}]", name, (*DIALECTS, "auto", "all", "reasoning"), "streamparse.dialects")
     if profile.provider is not None and find_provider(profile.provider) is None:
         _check(f"{key}.provider", profile.provider, PROVIDERS)
-    try:
-        if tools.call_parser is not None:
-            check_name("streamparse.parsers", tools.call_parser)
-    except ValueError as error:
-        raise ConfigurationError(f"{key}.tools.call_parser: {error}") from error
+    if tools.call_parser is not None:
+        from streamparse.parser.registry import find_factory  # noqa: PLC0415 - a parser is what few profiles name
+
+        try:
+            find_factory(tools.call_parser)
+        except ValueError as error:
+            raise ConfigurationError(f"{key}.tools.call_parser: {error}") from error
 
 
 def _check(key: str, value: str | None, known: Iterable[str], group: str = "") -> None:

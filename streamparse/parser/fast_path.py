@@ -59,9 +59,9 @@ class FastPath:
 
         The end marker is looked for before each.  Raises `ParseHalted`.
         """
-        framer, try_next, wire = self.framer, self.framer.try_next, self._wire
+        framer, try_next, decode, take, wire = self.framer, self.framer.try_next, self.decode, self.take, self._wire
         before = framer.received - at
-        may_end = self._selector.stops_at_marker
+        may_end = self._selector.scope != "body" and self._selector.stops_at_marker
         size = len(data)
         while at < size and not (may_end and wire.over):
             if self.template is not None:
@@ -73,7 +73,7 @@ class FastPath:
                 break
             end = framer.received - before
             try:
-                message = self.decode(payload)
+                message = decode(payload)
             except (ValueError, RecursionError):
                 if not self.try_end_marker(payload):
                     framer.unread(data[at:end])
@@ -82,7 +82,7 @@ class FastPath:
                 continue
             if framer.singles >= self.learns_from:
                 self.learn(data[at:end], message)
-            self.take(message)
+            take(message)
             at = end
         return at
 

@@ -75,14 +75,17 @@ class Closing:
             try:
                 close()
             finally:
-                self.close()
+                if self._closes:
+                    self.close()
 
 
 def open_source(source: Source) -> tuple[Iterator[Chunk], Closing]:
     """Return the chunks of a source and what closes it, once; TypeError for anything else."""
-    if not _is_response_class(source.__class__):
+    is_response = _is_response_class(source.__class__)
+    if not is_response:
         source = _unwrap(source, prefix="")
-    if _is_response_class(source.__class__) and not _is_async(source):
+        is_response = _is_response_class(source.__class__)
+    if is_response and not _is_async(source):
         chunks = iter(source.iter_bytes())
     else:
         chunks = _enter(source) if _is_manager(source, AbstractContextManager) else iter(_open(source))

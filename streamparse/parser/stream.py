@@ -90,7 +90,7 @@ class StreamParser(AssemblyLine):
         template = path.template
         if template is not None and (message := template.take(chunk)) is not None:
             tell = path.tell
-        elif template is not None and len(chunk) > template.longest:
+        elif template is not None and (len(chunk) > template.longest or chunk[-1:] != b"\n"):
             return self._feed_several(path, chunk)
         else:
             # To call an attribute at once takes longer than to read it first, if it is no method.
@@ -192,15 +192,22 @@ class StreamParser(AssemblyLine):
 
     def _feed_several(self, path: FastPath, chunk: bytes) -> list[Event]:
         """Take a read of several messages, or of parts: the plain ones by the fast path, all else by the framer."""
-        data, path.held = path.held + chunk, b""
+        held, path.held = path.held, b""
+        data = held + chunk
         framer, form = path.framer, path.template
         before, size, at = framer.singles, len(data), 0
         try:
             if form is not None and self._selector.scope == "body":  # most reads are all alike
+                if held and (string := form.take(data)) is not None:  # it was one, in two parts
+                    at = size
+                    path.tell(string)
                 # As `path.take_run` does, which is called for long ones alone: most reads are short.
-                at = form.take_run(data, 0, path.tell) if size < LONG_RUN else path.take_run(data, 0)
+                else:
+                    at = form.take_run(data, 0, path.tell) if size < LONG_RUN else path.take_run(data, 0)
             if at < size and (form is None or framer.find_end(data, at)):  # else part of a message is left
-                at = self._take_others(path, data, path.take_all(data, at))
+                at = path.take_all(data, at)
+                if at < size:
+                    at = self._take_others(path, data, at)
         except ParseHalted:
             self._stop()
         else:

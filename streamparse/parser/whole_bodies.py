@@ -36,6 +36,8 @@ _OBJECT: Final = lazy_re(r"\s*+\[?\s*+\{\s*+(?:\"|\}?\s*+\]?\s*+$)")
 _PAGE: Final = lazy_re(r"\s*<(?:!doctype\s+html|html\b|\?xml\b)", re.IGNORECASE)
 
 _EVENT: Final = lazy_re(r"response\..+|ping|\w+[-_](?:start|delta|stop|end)|.+\.(?:start|delta|stop|complete|chunk)")
+_ANSWERS: Final = ("choices", "candidates")
+"""Lists of whole answers.  Without one, nothing says that the server has answered."""
 _CONVERSE: Final = frozenset(
     {"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop"}
 )
@@ -195,14 +197,20 @@ def _find_wire(owners: Iterable[tuple[str | None, Shown]]) -> tuple[str | None, 
 
 
 def is_piece(value: dict[str, Any]) -> bool:
-    """Whether an object is one message of a stream."""
+    """Whether an object is one message of a stream: it holds no answer, or a part of one."""
     kinds = (value.get("type"), value.get("event_type"), value.get("object"))
     if value.get("done") is False or any(isinstance(kind, str) and _EVENT.fullmatch(kind) for kind in kinds):
+        return True
+    if any(name in value and not _holds_objects(value[name]) for name in _ANSWERS):
         return True
     choices = value.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
     is_delta = isinstance(first, dict) and first.get("delta") is not None and first.get("message") is None
     return is_delta or not _CONVERSE.isdisjoint(value)
+
+
+def _holds_objects(value: Any) -> bool:
+    return isinstance(value, list) and any(isinstance(each, dict) for each in value)
 
 
 # -- the line, fed once ------------------------------------------------------------------------------------------

@@ -65,7 +65,8 @@ class WireSelector:
     @property
     def has_ended(self) -> bool:
         """Whether what is read has ended: what comes, or is missing, is no concern of the answer any more."""
-        return self.stops_at_marker and self.over
+        wire = self.wire
+        return self.scope != "body" and wire is not None and wire.over and (self.scope == "answer" or not wire.reopens)
 
     def look(self, frame: Frame) -> None:
         """Take a frame of a body that has not shown its wire yet."""
@@ -94,7 +95,7 @@ class WireSelector:
 
     def give_up(self) -> None:
         """No more frames come: those that showed no wire are an error as every provider writes one, or no answer."""
-        if self.wire is not None or not self._undecided:
+        if not self._undecided:
             return
         self._is_doubtful = True
         for frame in self._undecided:
@@ -160,10 +161,10 @@ class WireSelector:
 
     def _begin(self, name: str) -> None:
         """Begin with a wire, and give it the frames that waited."""
-        if self._inband is not None and WIRES[name].parses_calls:
+        kind, options = WIRES[name], self._options
+        if self._inband is not None and kind.parses_calls:
             self._inband.ignore_calls("auto")
-        options = self._options
-        wire = self.wire = WIRES[name](self._sink, options.tools, options.limits, options.choice)
+        wire = self.wire = kind(self._sink, options.tools, options.limits, options.choice)
         self.name = name
         if self._undecided:
             self.take = wire.frame

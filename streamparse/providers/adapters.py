@@ -129,7 +129,7 @@ def translate_request(request: Mapping[str, Any], source: str, target: str) -> T
     Providers may have any of their names (`streamparse.providers`).  Raises ValueError for one whose requests are not
     known; a request never raises.
     """
-    source, target = _find_format(source, READERS), _find_format(target, REQUEST_WRITERS)
+    source, target = find_format(source, READERS), find_format(target, REQUEST_WRITERS)
     if source == target:
         return Translation(dict(request), [])
     lost: list[Loss] = []
@@ -153,9 +153,11 @@ def write_extras(adapter: str, model: str, *, stream: bool) -> dict[str, Any]:
     return {}
 
 
-def _find_format(provider: str, table: Mapping[str, Any]) -> str:
+def find_format(provider: str, table: Mapping[str, Any] = REQUEST_WRITERS) -> str:
+    """Return the adapter that writes a provider's requests, or is in another table; raises ValueError if none is."""
     if (name := find_known_name(provider, table)) is None:
-        raise ValueError(f"requests of {provider!r} are not known; known are: {', '.join(table)}")
+        known = dict.fromkeys((*table, *(each for each, row in PROVIDERS.items() if row.adapter in table)))
+        raise ValueError(f"requests of {provider!r} are not known; known are: {', '.join(known)}")
     return name
 
 

@@ -7,8 +7,6 @@ from streamparse.providers.anthropic.emitter import AnthropicEmitter
 from streamparse.providers.ollama.emitter import OllamaChatEmitter
 from streamparse.providers.openai_chat.emitter import OpenAIChatEmitter
 
-__all__ = ["EMITTERS"]
-
 EMITTERS: dict[str, type[Emitter]] = {
     "openai-chat": OpenAIChatEmitter,
     "anthropic": AnthropicEmitter,

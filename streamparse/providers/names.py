@@ -11,8 +11,6 @@ from typing import Final
 
 import msgspec
 
-__all__ = ["NATIVE_FORMATS", "PROVIDERS", "Provider", "find_known_name", "find_provider", "normalize_name"]
-
 _MARKS: Final = str.maketrans("", "", " \t\n._-")
 
 
@@ -68,6 +66,10 @@ PROVIDERS: Final[dict[str, Provider]] = {
     "transformers": _make_chat_row(),
 }
 """The providers and servers by the first of their names."""
+
+
+ADAPTER_OF_WIRE: Final = {row.wire: row.adapter for row in reversed(PROVIDERS.values())}
+"""Who writes for a server that speaks a wire, whoever's it is: the first that has it."""
 
 
 def normalize_name(name: str) -> str:

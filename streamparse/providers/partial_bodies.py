@@ -37,7 +37,7 @@ from typing import Any, Final
 
 from streamparse.dialects.grammars.call_json import extract_calls
 from streamparse.patterns import lazy_re
-from streamparse.providers.gemini.parts import OWN_PARTS
+from streamparse.providers.gemini.parts import PART_KEYS
 from streamparse.providers.gemini.sdk_dump import restore_fields, to_camel_case
 from streamparse.providers.sdks import MESSAGE_TYPES, write_chat_message
 
@@ -57,7 +57,7 @@ _KINDS: Final = {
 _CONVERSE_KEYS: Final = frozenset(
     ("text", "toolUse", "toolResult", "reasoningContent", "citationsContent", "guardContent", "cachePoint", "image")
 )
-_GEMINI_KEYS: Final = frozenset(("text", "thought", "thoughtSignature", "functionCall", "functionResponse", *OWN_PARTS))
+_GEMINI_KEYS: Final = frozenset(PART_KEYS)
 """The keys of parts that have no `type`; Gemini's in camel case."""
 _COMPLETIONS: Final = (("outputs", "text", "stop_reason"), ("results", "outputText", "completionReason"))
 """Lists of completions in answers of `invoke`, with the keys of the text and of the reason to end.

@@ -13,8 +13,6 @@ import msgspec
 
 from streamparse.reading.wire import WIRES
 
-__all__ = ["Habit", "Profile", "profile"]
-
 
 class Habit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Something that servers do and their protocol does not say.

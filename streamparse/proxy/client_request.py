@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import msgspec
 
-from streamparse.json.json_safety import NotJSON
+from streamparse.json.json_safety import NotJSON, try_decode
 from streamparse.parser import StreamParser
 from streamparse.providers.emitters import EMITTERS
 from streamparse.proxy.asgi import Headers, RequestRefused
@@ -74,7 +74,7 @@ def read_client_request(wire: str, body: bytes, settings: Settings) -> ClientReq
     Raises `RequestRefused` for one that cannot be translated for a server of another wire, because it is no JSON object
     or nested too deeply, and for one that asks for several answers where only one can be read.
     """
-    request = _read_object(body)
+    request = try_decode(_OBJECT.decode, body)
     if request is None:
         if wire != settings.wire:
             raise RequestRefused("the body of the request is no JSON object")
@@ -102,13 +102,6 @@ def make_error_response(wire: str | None, status: int, code: str, reason: str) -
     if wire is None:
         return [(b"content-type", b"text/plain; charset=utf-8")], reason.encode() + b"\n"
     return [(b"content-type", b"application/json")], EMITTERS[wire]().write_error_body(code, reason, status)
-
-
-def _read_object(body: bytes) -> dict[str, Any] | None:
-    try:
-        return _OBJECT.decode(body)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _is_for_several(wire: str, request: dict[str, Any]) -> bool:

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from streamparse import events
 from streamparse.emitting import Emitter, read_error
+from streamparse.json.json_safety import try_decode
 from streamparse.parser import StreamParser
 from streamparse.response import ParsedResponse, ToolCall
 
@@ -95,7 +96,7 @@ class Rewriter:
         It is what was asked for (some servers stream although they should not), nothing was hidden in its text, and
         each of its calls can be run as it is.
         """
-        if not _is_object(body):
+        if try_decode(_OBJECT.decode, body) is None:
             return False
         response = self.response
         foreign = any(error.scope == "stream" and error.code != "provider_error" for error in response.errors)
@@ -114,14 +115,6 @@ class Rewriter:
 
     def _write(self, batch: list[events.Event]) -> bytes:
         return b"".join([self._emit(event) for event in self._filter.pass_on(batch)])
-
-
-def _is_object(body: bytes) -> bool:
-    try:
-        _OBJECT.decode(body)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _sum_up(response: ParsedResponse) -> tuple[object, ...]:
@@ -184,13 +177,9 @@ class CallFilter:
     def _release(self, ok: bool) -> list[events.Event]:
         """Return what waited for a good end; at a bad one only calls that broke are sent."""
         waiting, self._waiting = self._waiting, {}
-        leaving = {index: batch for index, batch in waiting.items() if ok or _is_broken(batch)}
+        leaving = {index: batch for index, batch in waiting.items() if ok or isinstance(batch[-1], events.Error)}
         self._hidden.update(waiting.keys() - leaving.keys())
         return [event for batch in leaving.values() for event in batch]
-
-
-def _is_broken(batch: list[events.Event]) -> bool:
-    return batch[-1].__class__ is events.Error
 
 
 def _find_call(event: events.Event) -> int | None:

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from streamparse.dialects import Dialects
 from streamparse.loss import Loss
 from streamparse.providers.adapters import ADAPTERS, READERS, write_request
+from streamparse.providers.names import ADAPTER_OF_WIRE
 from streamparse.providers.openai_chat.messages import OpenAI
 from streamparse.writing.adapter import Adapter
 from streamparse.writing.parts import Item, Message, Part
@@ -23,8 +24,6 @@ from streamparse.writing.prompts import PROMPTS, teach_tools
 from streamparse.writing.request import Request
 from streamparse.writing.request_format import join_system_text
 
-_PROVIDERS: Final = {"openai-chat": "openai", "ollama-chat": "ollama"}
-"""The providers whose names are not those of their wires."""
 _REWRITTEN: Final = ("tools", "tool_choice", "parallel_tool_calls", "logprobs", "top_logprobs")
 """The settings that are kept from a server without tools."""
 _TURN_FIELDS: Final = ("messages", "system")
@@ -78,12 +77,12 @@ def translate_request(
     With a `dialect` the tools are taught in it, and not handed over; without, the two wires differ.
     """
     lost: list[Loss] = []
-    read = READERS[_PROVIDERS.get(source, source)](request, lost)
+    read = READERS[ADAPTER_OF_WIRE[source]](request, lost)
     if source == target and dialect is not None:
         taught = _teach_in_place(request, read, source, dialect, lost)
         return taught, [loss for loss in lost if loss.place != "request" or loss.keyword in _REWRITTEN]
     asked = read if dialect is None else teach_tools(read, dialect, lost)
-    written = write_request(asked, _PROVIDERS.get(target, target), lost)
+    written = write_request(asked, ADAPTER_OF_WIRE[target], lost)
     if target == "openai-chat" and asked.stream:
         written["stream_options"] = {"include_usage": True}  # other wires always send the counts
     return written, lost

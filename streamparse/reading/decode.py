@@ -46,6 +46,7 @@ def rejoin_pairs(data: bytes, following: bytes) -> tuple[bytes, bytes]:
 # JSON that a wire passes on as it came, and arguments that came as a value instead of as text.
 
 _EXCERPT: Final = 200
+_decode: Final = msgspec.json.Decoder().decode
 
 
 def decode_lenient(data: bytes) -> Any:
@@ -54,7 +55,7 @@ def decode_lenient(data: bytes) -> Any:
     Raises ValueError or RecursionError for anything else.
     """
     try:
-        return msgspec.json.decode(data)
+        return _decode(data)
     except (ValueError, RecursionError):
         return loads_lenient(data.decode("utf-8", "replace"))
 

@@ -8,10 +8,15 @@
 | `{"object": "error", "message", "code"}` | vLLM, SGLang |
 | `{"code", "message"}`, `{"code", "msg"}` | llama.cpp, Cohere, AWS; Z.ai |
 | `{"detail": "text"}`, `{"detail": [{"loc", "msg"}]}` | whatever is built with FastAPI |
-| `{"errors": [{"code", "message"}]}` | Cloudflare |
+| `{"errors": [{"code", "message"}]}` | Cloudflare, watsonx |
 | `{"error_code", "error_msg"}` | Baidu |
 | `{"base_resp": {"status_code", "status_msg"}}`, whose code is not 0 | MiniMax |
+| `{"Message"}`, `{"errorMessage", "errorType"}` | AWS, in front of a model: signatures, SageMaker, Lambda |
+| `{"fault": {"faultstring", "detail"}}` | Apigee |
+| `{"title", "status", "detail"}`, whose status is 400 or more | RFC 9457, as NVIDIA and Replicate send it |
 | one of these as the only element of a list | Google, without `alt=sse` |
+
+A message whose code is 0, one of HTTP's 200 to 299, or a word such as "ok" says that all is well.
 """
 
 from __future__ import annotations
@@ -22,15 +27,24 @@ from typing import Any, Final
 
 import msgspec
 
+from streamparse.patterns import lazy_re
 from streamparse.reading.decode import get_fields
 from streamparse.sink import Sink
 
 _SHOWN: Final = 2000
 _MOST_WRAPPERS: Final = 4
-_WRAPPERS: Final = ("error", "errors", "detail")
-_WORDS: Final = ("message", "msg", "detail", "error", "error_msg", "status_msg")
-_LABELS: Final = ("code", "error_code", "status_code", "type", "status")
+_WRAPPERS: Final = ("error", "errors", "detail", "fault")
+_WORDS: Final = (
+    *("message", "msg", "detail", "error", "error_msg", "status_msg", "Message", "errorMessage", "faultstring"),
+    "title",  # of a problem, if it has a status
+)
+_ALONE: Final = tuple(word for word in _WORDS[:-1] if word != "msg")
+_LABELS: Final = ("code", "error_code", "status_code", "type", "status", "errorType")
+_CODES: Final = ("code", "error_code", "status_code")
 _STATUS: Final = "base_resp"
+_GOOD: Final = lazy_re("0+|2[0-9][0-9]|ok|success|succeeded")
+_URI: Final = lazy_re("(?:about|urn|https?):")  # the type of a problem
+_LEAST_PROBLEM: Final = 400  # of the status codes of HTTP
 
 
 class ErrorFields(msgspec.Struct, gc=False):
@@ -76,11 +90,25 @@ def find_error(message: Any) -> Any:
         message = message[0]
     if not isinstance(message, dict):
         return None
-    words = any(isinstance(message.get(key), str) and message[key] for key in _WORDS)
-    if words or any(message.get(key) for key in _WRAPPERS):
+    if any(message.get(key) for key in _WRAPPERS) or _has_words(message) or _is_problem(message):
         return message
     status = message.get(_STATUS)
     return status if isinstance(status, dict) and status.get("status_code") else None
+
+
+def _has_words(message: dict[str, Any]) -> bool:
+    """Whether a message says something, and no code in it says that all is well."""
+    codes = [str(message[key]).lower() for key in _CODES if message.get(key) is not None]
+    # `msg` without a code is a word of servers that have more to say than errors.
+    words = _WORDS[:-1] if codes else _ALONE
+    says = any(isinstance(message.get(key), str) and message[key] for key in words)
+    return says and message.get("success") is not True and not any(map(_GOOD.fullmatch, codes))
+
+
+def _is_problem(message: dict[str, Any]) -> bool:
+    """Whether a message is a problem as RFC 9457 defines it."""
+    status = message.get("status")
+    return isinstance(message.get("title"), str) and isinstance(status, int) and status >= _LEAST_PROBLEM
 
 
 def _unwrap(error: Any) -> tuple[Any, str]:
@@ -100,15 +128,16 @@ def _find_wrapped(error: Any) -> Any:
         return error[0] if len(error) == 1 else None
     if not isinstance(error, dict):
         return None
-    keys = _WRAPPERS[:1] if error.get("message") else _WRAPPERS
+    keys = _WRAPPERS[:1] if error.get("message") or error.get("faultstring") else _WRAPPERS
     return next((error[key] for key in keys if isinstance(error.get(key), (dict, list)) and error[key]), None)
 
 
 def _find_label(error: Any) -> str:
-    """The code of an error; "error" says nothing, and with a message an `error` of text is a code."""
+    """The code of an error; "error" and a URI say nothing, and with a message an `error` of text is a code."""
     if not isinstance(error, dict):
         return ""
     labels = [error[key] for key in _LABELS if error.get(key) and error[key] != "error"]
+    labels = [label for label in labels if not (isinstance(label, str) and _URI.match(label))]
     if isinstance(error.get("error"), str) and isinstance(error.get("message"), str):
         labels.append(error["error"])
     return next((str(label) for label in labels if isinstance(label, (str, int))), "")

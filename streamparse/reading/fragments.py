@@ -19,11 +19,13 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Callable
+from functools import partial
 from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
 
+from streamparse.frames import TellRun
 from streamparse.limits import Limits, most
 from streamparse.reading.pieces import BLANK, Budget, PendingCall, PendingText, begins_object
 from streamparse.sink import Call, Sink
@@ -116,8 +118,19 @@ class Fragments:
             self._flowing, self._flow = index, pending.call
             self._send_more = self._sink.call_teller(pending.call)
 
-    def add_run(self, index: int | None, id: str | None, name: str | None, pieces: list[str]) -> int:
-        """Take several pieces of arguments, as `Sink.call_run` does; `add` takes the next one."""
+    def find_teller(self, index: int | None, id: str | None, name: str | None) -> Callable[[str], None]:
+        """Return what takes the arguments of fragments that are the same but for these, one after the other."""
+        if id is None and name is None and index == self._flowing and not self._flow.closed:
+            return self._send_more
+        return partial(self.add, index, id, name)
+
+    def find_run(self, tell: Callable[[str], None]) -> TellRun | None:
+        """Return what takes several arguments at once, as `Sink.call_run` does; None if it was not found here."""
+        if self._flowing != _NONE and tell is self._send_more:
+            return partial(self._sink.call_run, self._flow)
+        return partial(self._add_run, *tell.args) if isinstance(tell, partial) else None
+
+    def _add_run(self, index: int | None, id: str | None, name: str | None, pieces: list[str]) -> int:
         goes_on = id is None and name is None and index == self._flowing and not self._flow.closed
         return self._sink.call_run(self._flow, pieces) if goes_on else 0
 
@@ -214,14 +227,17 @@ class Fragments:
         if not pending.name:
             del self._nameless[pending]
             insort(self._named, pending, key=attrgetter("place"))
-        is_longer = pending.name and name.startswith(pending.name) and name in self._tools
-        pending.name = name if is_longer else pending.name + name
+        pending.name = name if self._grows(pending.name, name) else pending.name + name
 
     def _can_join(self, name: str, more: str) -> bool:
         if not name or not self._tools:
             return True
         whole = name + more
-        return whole in self._tools or self._tools.begins(whole) or (more.startswith(name) and more in self._tools)
+        return whole in self._tools or self._tools.begins(whole) or self._grows(name, more)
+
+    def _grows(self, name: str, more: str) -> bool:
+        """Whether the second is the first with more behind it, and is or begins a declared tool."""
+        return bool(name) and more.startswith(name) and (more in self._tools or self._tools.begins(more))
 
     # -- sending ---------------------------------------------------------------------------------------
 

@@ -45,6 +45,8 @@ from streamparse.tools import Toolset
 # How a turn ended, as the sink wants it.  A reason that is in no table means a good end:
 # so will the words of next year's servers.
 
+Part = TypeVar("Part")
+
 _OUTCOMES: Final[dict[Stop, Outcome]] = {
     "end": "stop", "tools": "tools", "length": "cut", "filter": "failed", "error": "failed",
 }  # fmt: skip
@@ -69,6 +71,15 @@ def report_unfinished(sink: Sink, status: str) -> None:
     """Report such a status: the turn has not ended, so what is open is cut."""
     sink.error("stream", "stream_truncated", f"the server has not ended the turn: it is {status}")
     sink.finish(status, "cut")
+
+
+def decode_part(decode: Callable[[msgspec.Raw], Part], raw: msgspec.Raw, sink: Sink, what: str) -> Part | None:
+    """Decode what a message has kept raw; None, and an error, for what cannot be read."""
+    try:
+        return decode(raw)
+    except (ValueError, RecursionError) as error:
+        sink.error("frame", "unexpected_shape", f"{what} cannot be read: {error}")
+        return None
 
 
 def send_whole_call(sink: Sink, name: str | None, arguments: msgspec.Raw, id: str | None = None) -> None:
@@ -143,6 +154,8 @@ class MessageWire(Generic[T]):
 
     shape: ClassVar[type[Any]]
     """The Struct of a message.  It names only the fields that are read."""
+    loose_shape: ClassVar[type[Any] | None] = None
+    """The Struct of messages that `shape` refuses, if it is another one."""
     argument_texts: ClassVar[tuple[tuple[str, ...], ...]] = ()
     """Paths to texts of arguments: some relays send an object there."""
     reads: ClassVar[tuple[str, ...]] = ()
@@ -261,7 +274,7 @@ class MessageWire(Generic[T]):
         for _ in range(_MOST_PRUNINGS):
             try:
                 text = json.dumps(value, ensure_ascii=False)  # `convert` makes no `Raw`
-                return cast("T", msgspec.json.decode(text, type=self.shape, strict=False))
+                return cast("T", msgspec.json.decode(text, type=self.loose_shape or self.shape, strict=False))
             except msgspec.ValidationError as error:
                 reason = str(error)
             path = _PATH.search(reason)
@@ -292,7 +305,10 @@ class MessageWire(Generic[T]):
             return None
         if isinstance(value, dict):
             return value
-        self._sink.error("frame", "unexpected_shape", f"a frame holds {_name_kind(value)}", frame.offset)
+        error = find_error(value)
+        if error is None:
+            self._sink.error("frame", "unexpected_shape", f"a frame holds {_name_kind(value)}", frame.offset)
+        self._fail(error)
         return None
 
     def _find_error(self, text: str) -> JSONError | None:

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from streamparse.findings import Finding, format_path, join_messages, make_pointer, truncate
+from streamparse.findings import Finding, format_path, join_messages, make_pointer, preview, truncate
 from streamparse.response import ToolCall
 from streamparse.schema.validation import MISSING, CompiledSchema, compile_schema, find_excess, has_validator
 from streamparse.tools import Tool, Toolset, validate
@@ -19,6 +19,10 @@ from streamparse.tools import Tool, Toolset, validate
 # All but tab, line feed and carriage return.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _SHOWN = 10
+# Integers of which every one is a float.
+_MOST_EXACT = 2**53
+# Parameters that are tried as they were given.
+_TRIED = 32
 # Names of tools that an unknown one is compared with.
 _COMPARED = 256
 _OUTSIDE = re.compile(r"[/\\~]|[A-Za-z]:|[A-Za-z][\w+.-]*:[/\\]")
@@ -131,10 +135,11 @@ class Gate:
             if (problem := find_excess(arguments)) is not None:  # a text was read as more than may be given
                 found.append(Finding("invalid_value", problem))
             call = msgspec.structs.replace(call, arguments=arguments)
-        # The function's annotations may say more than the schema.
-        is_sound = not any(finding.fatal for finding in found)
-        if is_sound and (problem := validate(tool, arguments, without_streamed=bool(without))) is not None:
-            found.append(Finding("invalid_value", truncate(problem.partition(": ")[2])))
+        if not any(finding.fatal for finding in found):
+            fitting, problems = self._fit_annotations(tool, call.arguments, streamed=bool(without))
+            found += problems
+            if fitting is not call.arguments:
+                call = msgspec.structs.replace(call, arguments=fitting)
         for guard in self._guards:
             found += _run_guard(guard, call)
         return Preflight(call, tuple(found))
@@ -151,6 +156,44 @@ class Gate:
                 return arguments, [Finding("invalid_schema", f"the tool's schema cannot be read: {error}")]
             self._compiled[tool.name, without] = compiled
         return compiled.check(arguments, coerce=self._coerce)
+
+    def _fit_annotations(
+        self, tool: Tool, arguments: dict[str, Any], *, streamed: bool
+    ) -> tuple[dict[str, Any], list[Finding]]:
+        """Check arguments with the annotations of the tool's function, which may say more than the schema.
+
+        To a schema 3.0 is an integer, to an annotation it is none; there it is read as 3.
+        """
+        problem = validate(tool, arguments, without_streamed=streamed)
+        if problem is None:
+            return arguments, []
+        if self._coerce and has_validator():
+            whole = {name: _read_whole_numbers(value) for name, value in arguments.items()}
+            if validate(tool, whole, without_streamed=streamed) is None:
+                for name in list(whole)[:_TRIED]:  # what fits as it is stays
+                    as_given = {**whole, name: arguments[name]}
+                    whole = as_given if validate(tool, as_given, without_streamed=streamed) is None else whole
+                return whole, list(_list_changes(arguments, whole, ()))
+        return arguments, [Finding("invalid_value", truncate(problem.partition(": ")[2]))]
+
+
+def _read_whole_numbers(value: Any) -> Any:
+    """Read each float of a value that is a whole number, and exact, as an integer."""
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and abs(value) <= _MOST_EXACT else value
+    if isinstance(value, dict):
+        return {key: _read_whole_numbers(each) for key, each in value.items()}
+    return [_read_whole_numbers(each) for each in value] if isinstance(value, list) else value
+
+
+def _list_changes(before: Any, after: Any, path: tuple[Any, ...]) -> Iterator[Finding]:
+    """List the numbers that were read in another way, of two values of one shape."""
+    if isinstance(before, (dict, list)):
+        for key in before if isinstance(before, dict) else range(len(before)):
+            yield from _list_changes(before[key], after[key], (*path, key))
+    elif type(before) is not type(after):
+        message = f"{format_path(path)}: {preview(before)} was read as {preview(after)}"
+        yield Finding("coerced", message, make_pointer(path), fatal=False)
 
 
 def _drop_properties(schema: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:

@@ -104,11 +104,6 @@ class Call(msgspec.Struct, eq=False):
         return self.place != "field" and self.tool is not None and self.tool.effect != "none"
 
     @property
-    def can_run(self) -> bool:
-        """Whether there is a function for it."""
-        return self.tool is not None and self.tool.function is not None
-
-    @property
     def is_open(self) -> bool:
         """Whether its function was called before the call was whole, and has not returned."""
         return self.opening in ("open", "broken")

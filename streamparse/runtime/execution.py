@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 import anyio
 import anyio.lowlevel
 
-from streamparse.findings import describe_exception
+from streamparse.findings import describe_exception, unwrap_group
 from streamparse.json import PartialReader
 from streamparse.runtime.admission import copy_arguments, find_needed
 from streamparse.runtime.facts import Open, Start
@@ -157,7 +157,7 @@ class OpenCall:
         self._needed = find_needed(tool)
         self._required = tool.streamed & frozenset(tool.parameters.get("required", ()))
         self._reader = PartialReader(streamed=tool.streamed, on_text=lambda name, text: self.texts[name].put(text))
-        self._decided = anyio.Event()
+        self.decided = anyio.Event()  # the call counts, or does not
 
     def feed(self, fragment: str) -> dict[str, Any] | None:
         """Read on; return the arguments that are closed, once: when a text has begun and those needed are there."""
@@ -181,17 +181,13 @@ class OpenCall:
         """The call counts: end its texts."""
         for text in self.texts.values():
             text.end()
-        self._decided.set()
+        self.decided.set()
 
     def break_off(self, reason: str) -> None:
         """The call does not count: have the function end."""
         for text in self.texts.values():
             text.break_off(reason)
-        self._decided.set()
-
-    async def wait_until_decided(self) -> None:
-        """Wait until the call counts, or does not."""
-        await self._decided.wait()
+        self.decided.set()
 
 
 class Execution:
@@ -242,7 +238,7 @@ class Execution:
         if isinstance(outcome, Failure):
             outcome = Outcome(failure=_describe_safely(outcome.error, max_result))
         if isinstance(self.start, Open) and self.call is not None:
-            await self.call.wait_until_decided()
+            await self.call.decided.wait()
         return outcome
 
     async def _call(self, max_result: int) -> Outcome:
@@ -252,7 +248,7 @@ class Execution:
         else:
             value = await self.job.run(partial(self.function, **arguments))
             if isinstance(value, Failure):  # a coroutine that raises one of these says something else by it
-                is_odd = isinstance(value.error, (StopIteration, GeneratorExit, KeyboardInterrupt))
+                is_odd = isinstance(unwrap_group(value.error), (StopIteration, GeneratorExit, KeyboardInterrupt))
                 raise value.error if not is_odd else RuntimeError(repr(value.error))
             if inspect.isawaitable(value):
                 value = await value
@@ -279,7 +275,7 @@ class Execution:
 
 def _describe_safely(error: BaseException, max_result: int) -> ToolFailure:
     try:
-        return _describe(error, max_result)
+        return _describe(unwrap_group(error), max_result)
     except Exception as fault:  # noqa: BLE001 - the user's: a subclass without `details`, a message that is no text
         message = f"{type(error).__name__}, which cannot be described: {type(fault).__name__}"
         return ToolFailure("execution", message)

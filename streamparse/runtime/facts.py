@@ -36,6 +36,13 @@ class Progress(msgspec.Struct, frozen=True, tag_field="type", tag="progress"):
     value: Any
 
 
+class _Attempt(msgspec.Struct, frozen=True):
+    """An attempt of a call, by the place of the call in the answer; the first has the number 1."""
+
+    index: int
+    attempt: int
+
+
 # -- facts -------------------------------------------------------------------------------------------------
 
 
@@ -71,15 +78,13 @@ class SourceEnded(msgspec.Struct, frozen=True, tag=True):
     at: float
 
 
-class Returned(msgspec.Struct, frozen=True, tag=True):
+class Returned(_Attempt, frozen=True, tag=True):
     """A tool's function has really returned or raised, or its coroutine was cancelled.
 
     `value` holds JSON values; `truncated` says that it was cut.  `began` is false if the function was never called.
     `partial` is what it showed last of its progress, `state_changes` what it reported by `ToolContext.report_change`.
     """
 
-    index: int
-    attempt: int
     at: float
     value: Any = None
     failure: ToolFailure | None = None
@@ -90,11 +95,9 @@ class Returned(msgspec.Struct, frozen=True, tag=True):
     state_changes: tuple[StateChange, ...] = ()
 
 
-class Abandoned(msgspec.Struct, frozen=True, tag=True):
+class Abandoned(_Attempt, frozen=True, tag=True):
     """A function that was to be cancelled cannot be stopped, and still runs; `Returned` follows if it ever returns."""
 
-    index: int
-    attempt: int
     at: float
     partial: Any = None
     state_changes: tuple[StateChange, ...] = ()
@@ -135,15 +138,13 @@ Fact: TypeAlias = (
 # -- commands ----------------------------------------------------------------------------------------------
 
 
-class Open(msgspec.Struct, frozen=True, tag=True):
+class Open(_Attempt, frozen=True, tag=True):
     """Call the tool's function with an argument that is still being written; report `Returned` once it has.
 
     That is no beginning: `Start` or `Break` follows, and until then the function is not to come to its end.
     `arguments` are all but those that `streamed` names.
     """
 
-    index: int
-    attempt: int
     id: str
     name: str
     arguments: dict[str, Any]
@@ -151,22 +152,18 @@ class Open(msgspec.Struct, frozen=True, tag=True):
     key: str
 
 
-class Break(msgspec.Struct, frozen=True, tag=True):
+class Break(_Attempt, frozen=True, tag=True):
     """Raise `CallBroken` in the streamed arguments of a function that was opened: it will not begin."""
 
-    index: int
-    attempt: int
     reason: str
 
 
-class Start(msgspec.Struct, frozen=True, tag=True):
+class Start(_Attempt, frozen=True, tag=True):
     """Call the tool's function now; report `Returned` once it has.  If it was opened, end its streamed arguments.
 
     `key` is the call's idempotency key; `deadline` is on the clock of the facts.
     """
 
-    index: int
-    attempt: int
     id: str
     name: str
     arguments: dict[str, Any]
@@ -174,11 +171,8 @@ class Start(msgspec.Struct, frozen=True, tag=True):
     deadline: float | None
 
 
-class Cancel(msgspec.Struct, frozen=True, tag=True):
+class Cancel(_Attempt, frozen=True, tag=True):
     """Cancel the function; report `Returned` or `Abandoned`."""
-
-    index: int
-    attempt: int
 
 
 class RequestApproval(msgspec.Struct, frozen=True, tag=True):

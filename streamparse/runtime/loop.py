@@ -6,6 +6,7 @@ The shell that obeys it on an event loop is `streamparse.runtime.agent`.
 | an answer | then |
 |---|---|
 | has calls | the next request, with their results |
+| is paused, for its server goes on once it has it back | the next request, with nothing new |
 | has text alone | the run ends with it; with an `output_type` the model is asked for its call |
 | calls a tool that ends the run, and it succeeds | the run ends with its value, once all calls are answered |
 | is broken by the model (no call where one was announced, nothing at all) | it is asked again, at most twice in a row |
@@ -26,6 +27,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
+from streamparse.finish_reasons import is_paused
 from streamparse.response import ParsedResponse
 from streamparse.runtime.history import History
 from streamparse.runtime.model_failures import ModelFailure, find_model_delay
@@ -251,6 +253,9 @@ class Loop:
 
     def _go_on(self, response: ParsedResponse, results: Sequence[ToolResult]) -> Command:
         has_answers = any(not result.revoked for result in results)
+        says = bool(response.content or response.items)
+        if says and response.ok and not has_answers and is_paused(response.finish_reason):
+            return self._ask()
         fault = _describe_fault(response, has_answers=has_answers)
         if fault is None and not has_answers:
             if response.refusal or response.stop == "filter":

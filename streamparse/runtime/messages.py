@@ -8,7 +8,7 @@
 | a call without a result | the call, and a result that says that its outcome is not known |
 | a result without a call | nothing |
 | ids that repeat, are empty, or are refused | other ids, the same for call and result |
-| names of tools that are refused | names like them |
+| names of tools that are refused, and not declared in the same request | names like them |
 | thoughts, signatures, items | only to their own provider and model; Responses' reasoning only before what it led to |
 | thoughts of a cut answer | only those that are signed |
 | several prompts, or answers, one after the other | one turn |
@@ -17,7 +17,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from itertools import zip_longest
 from typing import Final
 
@@ -38,10 +38,19 @@ NO_RESULT: Final = "(the tool returned nothing)"  # in place of a result that sh
 
 
 def write_turns(
-    system: str, entries: Iterable[Entry], omitted: int, adapter: Adapter, model: str, lost: list[Loss]
+    system: str,
+    entries: Iterable[Entry],
+    omitted: int,
+    adapter: Adapter,
+    model: str,
+    lost: list[Loss],
+    declared: Container[str] = (),
 ) -> list[Message]:
-    """Write the turns of a conversation, with only what this provider accepts."""
-    conversation = _Conversation(adapter, model, lost)
+    """Write the turns of a conversation, with only what this provider accepts.
+
+    `declared` are the names of the tools that are sent along: they stay as they are, as their definitions do.
+    """
+    conversation = _Conversation(adapter, model, lost, declared)
     for number, entry in enumerate(entries):
         if isinstance(entry, Round):
             conversation.add_round(entry)
@@ -72,8 +81,9 @@ def describe_omission(rounds: int) -> str:
 class _Conversation:
     """The turns so far, for one provider."""
 
-    def __init__(self, adapter: Adapter, model: str, lost: list[Loss]) -> None:
+    def __init__(self, adapter: Adapter, model: str, lost: list[Loss], declared: Container[str]) -> None:
         self._adapter = adapter
+        self._declared = declared
         self._model = model
         self._lost = lost
         self._turns: list[Message] = []
@@ -100,8 +110,7 @@ class _Conversation:
         for part in sent.parts:
             if isinstance(part, ToolCall):
                 call = next(calls)
-                name = self._adapter.traits.names.normalize(call.name)
-                call = replace(call, id=self._claim_id(call.id), name=name)
+                call = replace(call, id=self._claim_id(call.id), name=self._choose_name(call.name))
                 parts.append(call)
                 answers.append(_address_result(sent.results[call.index], call))
             else:
@@ -124,6 +133,14 @@ class _Conversation:
                 parts = parts or [Text(NO_PROMPT)]
             turns.append(replace(turn, parts=parts))
         return self._adapter.adapt_messages(turns, self._model)
+
+    def _choose_name(self, name: str) -> str:
+        """Find a name that the provider takes.
+
+        One that is declared stays: there are servers that take more than the provider itself does, and the model would
+        call the tool by the name that it has in the history.
+        """
+        return name if name in self._declared else self._adapter.traits.names.normalize(name)
 
     def _claim_id(self, id: str) -> str:
         """Find an id for a call that the provider takes and that no other call has."""

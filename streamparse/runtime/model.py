@@ -18,15 +18,17 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import anyio
 import msgspec
 
-from streamparse.dialects import Dialects
+from streamparse.dialects import Dialects, Reasoning
+from streamparse.json.json_safety import try_decode
 from streamparse.negotiate import NegotiatedFormat
 from streamparse.parser import StreamParser
 from streamparse.parser.sources import AsyncSource
+from streamparse.providers.adapters import find_format
 from streamparse.providers.endpoints import USUAL_WIRE, find_answer_url, write_key_headers
-from streamparse.providers.names import PROVIDERS, find_provider
+from streamparse.providers.names import ADAPTER_OF_WIRE, PROVIDERS, find_provider
 from streamparse.reading.errors import describe_error, find_error
 from streamparse.runtime.model_failures import ModelError, read_retry_after
-from streamparse.runtime.request import Reasoning, Request, ToolsIn, check_provider, check_settings
+from streamparse.runtime.request import Request, ToolsIn, check_settings
 from streamparse.writing.prompts import get_prompt
 
 if TYPE_CHECKING:
@@ -236,7 +238,7 @@ def build_model(
         raise ValueError(f"the profile {found.name!r} names no {missing}, so it is no model to ask")
     wire = USUAL_WIRE if found.wire == "auto" else found.wire
     endpoint = Endpoint(
-        url=find_answer_url(found.url, wire, found.model), provider=check_provider(found.provider), name=found.model,
+        url=find_answer_url(found.url, wire, found.model), provider=find_format(found.provider), name=found.model,
         wire=found.wire, timeout=timeout, headers=_merge_headers(write_key_headers(wire, api_key), headers),
         dialects=found.dialects, reasoning=found.reasoning,
         tools_in=found.tools_in, dialect=found.dialect, instructions=found.instructions,
@@ -268,10 +270,9 @@ def check_model(model: object) -> None:
 
 def _find_provider(word: str) -> tuple[str, str]:
     """Return the adapter and the wire that are meant by the name of a wire or of a provider."""
-    for row in PROVIDERS.values():
-        if row.wire == word:
-            return row.adapter, word
-    return check_provider(word), PROVIDERS[find_provider(word) or word].wire
+    if word in ADAPTER_OF_WIRE:
+        return ADAPTER_OF_WIRE[word], word
+    return find_format(word), PROVIDERS[find_provider(word) or word].wire
 
 
 def _merge_headers(written: dict[str, str], given: Headers | None) -> dict[str, str]:
@@ -280,10 +281,7 @@ def _merge_headers(written: dict[str, str], given: Headers | None) -> dict[str, 
 
 def _describe_body(text: str) -> str:
     """Say in a line what an error's body says."""
-    try:
-        error = find_error(msgspec.json.decode(text))
-    except (ValueError, RecursionError):
-        error = None
+    error = find_error(try_decode(msgspec.json.decode, text))
     return (describe_error(error) if error is not None else " ".join(text.split()))[:_SHOWN]
 
 

@@ -26,7 +26,7 @@ from typing import Final
 
 import msgspec
 
-from streamparse.findings import describe_exception
+from streamparse.findings import describe_exception, unwrap_group
 from streamparse.providers.endpoints import CLIENTS
 from streamparse.repair.refusals import find_statuses, get_member, get_metadata
 from streamparse.runtime.retries import Backoff, count_seconds_until
@@ -84,6 +84,7 @@ def describe_failure(error: BaseException, now: float | None = None) -> ModelFai
 
     `is_retryable` says that the same question may be asked again, if no byte of an answer has come.
     """
+    error = unwrap_group(error)
     message = describe_exception(error)[:_SHOWN]
     if isinstance(error, _MISTAKES):
         return ModelFailure(message)

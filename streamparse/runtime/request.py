@@ -22,11 +22,11 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from streamparse.dialects import Dialects
+from streamparse.dialects import Dialects, Reasoning
 from streamparse.loss import Loss
 from streamparse.parser import StreamParser
-from streamparse.providers.adapters import ADAPTERS, REQUEST_WRITERS, write_extras, write_request
-from streamparse.providers.names import PROVIDERS, find_known_name, find_provider
+from streamparse.providers.adapters import ADAPTERS, find_format, write_extras, write_request
+from streamparse.providers.names import PROVIDERS, find_provider
 from streamparse.runtime.history import History
 from streamparse.runtime.messages import write_turns
 from streamparse.tools import Toolset
@@ -36,7 +36,6 @@ from streamparse.writing.request import ACCOUNT_FIELDS, SAMPLING_FIELDS, Choice
 from streamparse.writing.request import Request as Question
 from streamparse.writing.request_format import pick
 
-Reasoning: TypeAlias = Literal["auto", "open", "closed"]
 ToolsIn: TypeAlias = Literal["request", "prompt"]
 """Where tools are declared: in the request's own field, or as text in the system prompt."""
 
@@ -109,7 +108,7 @@ class Request:
         Raises ValueError for a provider whose requests are not known, a dialect that has no prompt, and a value that
         cannot be; TypeError for an unknown setting.
         """
-        name = check_provider(provider)
+        name = find_format(provider)
         check_settings(settings)
         wanted = {key: value for key, value in {**self.settings, **settings}.items() if value is not None}
         self.lost = []
@@ -134,15 +133,16 @@ class Request:
         """
         StreamParser(wire, dialects=dialects, reasoning=reasoning)  # raises for unknown words, before a source is open
         self.wire, self.dialects, self.reasoning = wire, dialects, reasoning
-        self.provider = self.provider if provider is None else check_provider(provider)
+        self.provider = self.provider if provider is None else find_format(provider)
         self._is_read_as = True
 
     def _read_conversation(self, provider: str, model: str, instructions: str, settings: Mapping[str, Any]) -> Question:
         history, stop = self.history, settings.get("stop") or ()
         system = "\n\n".join(filter(None, (history.system, instructions)))
+        adapter, tools = ADAPTERS[provider], self.tools
         return Question(
-            messages=write_turns(system, history.entries, history.omitted, ADAPTERS[provider], model, self.lost),
-            tools=read_json_tools(self.tools.values()),
+            messages=write_turns(system, history.entries, history.omitted, adapter, model, self.lost, tools),
+            tools=read_json_tools(tools.values()),
             **pick(settings, _DIRECT),
             choice=self._read_choice(settings),
             stop=[stop] if isinstance(stop, str) else [*stop],
@@ -169,14 +169,6 @@ def merge_body(body: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, A
         is_object = isinstance(own, Mapping) and isinstance(value, Mapping)
         merged[key] = merge_body(dict(own or {}), value) if is_object else value
     return merged
-
-
-def check_provider(provider: str) -> str:
-    """Return the adapter that writes a provider's requests; raises ValueError if none does."""
-    if (name := find_known_name(provider, REQUEST_WRITERS)) is None:
-        known = ", ".join(dict.fromkeys((*REQUEST_WRITERS, *PROVIDERS)))
-        raise ValueError(f"requests of {provider!r} are not known; known are: {known}")
-    return name
 
 
 def check_settings(settings: Mapping[str, Any]) -> None:

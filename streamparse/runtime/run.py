@@ -276,7 +276,7 @@ class Run(AsyncIterator[Item]):
 
     async def _await_end(self, start: Start | Open, job: Job) -> None:
         """Report to the turn when an abandoned function has returned."""
-        await job.wait_for_end()
+        await job.ended.wait()
         self._submit(facts.Returned(start.index, start.attempt, self._clock()))
 
     def _make_report(self, execution: Execution) -> Callable[[Any], Awaitable[None]]:

@@ -51,7 +51,7 @@ def choose_next(calls: Iterable[Call], limit: int, now: float) -> Iterator[Call]
     held, never_freed = _hold(occupied), _hold(unstoppable)
     places = limit - len(occupied)
     for call in sorted(calls, key=lambda call: call.index):
-        if call.tool is None or not call.can_run:
+        if call.tool is None or call.tool.function is None:
             continue
         if call.phase == "ready" and call.is_open:
             if call.opening == "open":

@@ -73,7 +73,7 @@ class Job:
         self.is_abandoned = False
         self._threads = threads
         self._call_soon = find_event_loop()
-        self._ended = anyio.Event()
+        self.ended = anyio.Event()  # the function that was begun has returned
         self._outcome: Any = None
         self._thread: threading.Thread | None = None
 
@@ -102,19 +102,15 @@ class Job:
             raise
         self._thread = thread
         try:
-            await self._ended.wait()
+            await self.ended.wait()
         finally:
-            self.is_abandoned = not self._ended.is_set()
+            self.is_abandoned = not self.ended.is_set()
         return self._outcome
 
     def call_in_loop(self, function: Callable[[], None]) -> None:
         """Have the event loop call a function soon; may be called from any thread."""
         with suppress(RuntimeError):  # the loop is gone
             self._call_soon(function)
-
-    async def wait_for_end(self) -> None:
-        """Wait until the function that was begun has returned."""
-        await self._ended.wait()
 
     def _work(self, function: Callable[[], Any]) -> None:
         try:
@@ -128,7 +124,7 @@ class Job:
 
     def _end(self) -> None:
         self._threads.free_place(self)
-        self._ended.set()
+        self.ended.set()
 
 
 def _copy_context() -> contextvars.Context:

@@ -169,7 +169,7 @@ class Turn:
                 self._alarm.forget()
                 self._changed = True
             case facts.SourceEnded():
-                self._end_source("unfinished", endings.CUT_INSIDE)
+                self._end_source(endings.CUT_INSIDE)
             case facts.Cancelled():
                 self._source_over = True
                 self._end_run("stopped", endings.STOPPED)
@@ -197,14 +197,14 @@ class Turn:
             case events.Done():
                 self._end_answer(event)
 
-    def _end_source(self, code: str, message: str) -> None:
+    def _end_source(self, message: str) -> None:
         """No event follows; without a `Done` the turn has not ended well."""
         self._source_over = True
         if not self._done:
             self._fail_turn()
         for call in self._find_live():
             if call.phase == "incomplete":
-                self._answer(call, refuse("execution", code, message))
+                self._answer(call, refuse("execution", "unfinished", message))
 
     def _end_attempt(self, fact: facts.Returned) -> None:
         call = self._calls.get(fact.index)
@@ -250,7 +250,7 @@ class Turn:
             if call.is_open:
                 self._release(call)
                 self._close(call)
-        self._end_source("unfinished", endings.CRASHED_INSIDE)
+        self._end_source(endings.CRASHED_INSIDE)
         for call in list(self._live.values()):
             if call.occupies:
                 self._release(call)

@@ -42,9 +42,6 @@ TYPE_NAMES: Final[dict[type, str]] = {
     type(None): "null", bool: "boolean", int: "integer", float: "number", str: "string", dict: "object", list: "array",
 }  # fmt: skip
 
-# A pattern of the characters that must be escaped in a JSON string.
-UNQUOTABLE: Final = r'["\\\x00-\x1f\ud800-\udfff]'
-
 _WORDS: Final[dict[str, Kinds]] = {
     **{kind: frozenset({kind}) for kind in ANY},
     "number": frozenset({"number", "integer"}),
@@ -162,13 +159,14 @@ class SchemaView:
     `schemas` are alternatives; without any, everything is permitted.  `root` is the schema that references lead into.
     """
 
-    __slots__ = ("_alternatives", "_branches", "_kinds", "_root")
+    __slots__ = ("_alternatives", "_branches", "_kinds", "_members", "_root")
 
     def __init__(self, schemas: Iterable[Any], root: Any) -> None:
         self._alternatives = list(schemas)
         self._root = root
         self._branches = list(_list_branches(self._alternatives, root))
         self._kinds: Kinds | None = None
+        self._members: dict[str, SchemaView] = {}  # those that are declared, and were asked for
 
     @property
     def kinds(self) -> Kinds:
@@ -180,9 +178,12 @@ class SchemaView:
 
     def view_member(self, key: str) -> SchemaView:
         """What an object's member may be."""
+        if key in self._members:
+            return self._members[key]
         named = [schema["properties"].get(key) for schema in self._list_objects()]
         if any(schema is not None for schema in named):
-            return SchemaView([schema for schema in named if schema is not None], self._root)
+            view = self._members[key] = SchemaView([schema for schema in named if schema is not None], self._root)
+            return view
         return self._get_inner("additionalProperties")
 
     def view_item(self) -> SchemaView:

@@ -89,12 +89,16 @@ def _format_step(keyword: str, name: Any) -> str:
 
 
 def resolve_ref(reference: Any, root: Any) -> Any:
-    """Return what the `$ref` `#/a/b` leads to in the schema `root`; None if that is nothing, or another document."""
+    """Return what the `$ref` `#/a/b` leads to in the schema `root`.
+
+    None if that is nothing, another document, or the name of an anchor (`#a`), for which none is looked.
+    """
     if not isinstance(reference, str) or not reference.startswith("#"):
         return None
     from urllib.parse import unquote  # noqa: PLC0415 - a slow import, which few schemas need
 
-    return follow_pointer(root, unquote(reference[1:]))
+    pointer = unquote(reference[1:])
+    return None if pointer and not pointer.startswith("/") else follow_pointer(root, pointer)
 
 
 def follow_pointer(value: Any, pointer: str) -> Any:

@@ -29,7 +29,7 @@ class Signature(msgspec.Struct, frozen=True):
 
     `arguments` has a field for each parameter that can be given by name; `bound` are those that a model must
     not give: a `partial` has set them, or they take the `ToolContext`, as `context` does.  `streamed` are those that
-    take a `Streamed`; `others` has a field for each of the rest.
+    take a `Streamed`; `others` has a field for each of the rest.  `keywords` is the type of what `**options` takes.
     """
 
     arguments: type[msgspec.Struct]
@@ -39,6 +39,7 @@ class Signature(msgspec.Struct, frozen=True):
     context: str | None = None
     streamed: frozenset[str] = frozenset()
     others: type[msgspec.Struct] | None = None
+    keywords: Any = Any
 
     def convert(self, arguments: dict[str, Any], *, without_streamed: bool = False) -> dict[str, Any]:
         """Make typed values of JSON ones; what is not given is left to the function's own defaults.
@@ -51,7 +52,18 @@ class Signature(msgspec.Struct, frozen=True):
         if replaced := self.bound & arguments.keys():  # a function with `**options` takes every name
             raise msgspec.ValidationError(f"Object contains unknown field `{min(replaced)}`")
         known = kind.__struct_fields__
-        return {name: getattr(values, name) if name in known else value for name, value in arguments.items()}
+        return {
+            name: getattr(values, name) if name in known else self._convert_keyword(name, value)
+            for name, value in arguments.items()
+        }
+
+    def _convert_keyword(self, name: str, value: Any) -> Any:
+        if self.keywords is Any:
+            return value
+        try:
+            return msgspec.convert(value, self.keywords, str_keys=True, dec_hook=make_value)
+        except msgspec.ValidationError as error:
+            raise msgspec.ValidationError(f"{error} - at `$.{name}`") from None
 
 
 class Described:
@@ -81,13 +93,15 @@ def read_signature(function: Callable[..., Any]) -> Signature:
             msgspec.defstruct("arguments", some, kw_only=True, forbid_unknown_fields=is_closed)
             for some in (fields, [field for field in fields if field[0] not in streamed])
         )
-        schema = _write_schema(arguments)
-    except (TypeError, ValueError, NameError) as error:
+        keywords = _find_keywords(parameters, hints)
+        schema = _write_schema(arguments, keywords)
+    except (TypeError, ValueError, NameError, RuntimeError) as error:  # msgspec has no field with a name like `__x`
         raise TypeError(f"the function {name!r} cannot be a tool: {error}") from error
     documented = read_docstring(_find_annotated(function).__doc__)
     _describe(schema, parameters, documented.parameters)
     taken = frozenset(streamed) & set(arguments.__struct_fields__)
-    return Signature(arguments, schema, documented.description, bound, context, taken, others if taken else None)
+    rest = others if taken else None
+    return Signature(arguments, schema, documented.description, bound, context, taken, rest, keywords)
 
 
 def check_streamed(function: Callable[..., Any]) -> None:
@@ -169,12 +183,25 @@ def _make_fields(
         yield parameter.name, hint if can_be_missing else hint | None, field
 
 
-def _write_schema(arguments: type[msgspec.Struct]) -> dict[str, Any]:
-    (root,), definitions = read_schemas([arguments])
+def _find_keywords(parameters: typing.ValuesView[inspect.Parameter], hints: dict[str, Any]) -> Any:
+    """Find the type of each argument that `**options` takes; Any where there is none that JSON can hold."""
+    hint = next((hints.get(each.name, Any) for each in parameters if each.kind is each.VAR_KEYWORD), Any)
+    kind = read_annotation(hint)
+    try:
+        read_schemas([kind])
+    except (TypeError, NotImplementedError):  # also `Unpack[...]`, which is no type of one of them
+        return Any
+    return kind
+
+
+def _write_schema(arguments: type[msgspec.Struct], keywords: Any) -> dict[str, Any]:
+    (root, *more), definitions = read_schemas([arguments, *([] if keywords is Any else [keywords])])
     schema = definitions.pop(root["$ref"].removeprefix("#/$defs/"))
     del schema["title"]
     if not schema["required"]:
         del schema["required"]
+    if any(more):
+        schema["additionalProperties"] = more[0]
     return {**schema, "$defs": definitions} if definitions else schema
 
 
@@ -189,7 +216,12 @@ def _describe(schema: dict[str, Any], parameters: typing.ValuesView[inspect.Para
         if parameter.default is not parameter.empty:
             try:
                 default = msgspec.to_builtins(parameter.default, enc_hook=encode_value)
-                json.dumps(default, allow_nan=False)
-            except (TypeError, ValueError, RecursionError, NotImplementedError):  # a sentinel object, say, or infinity
+                json.dumps(default, allow_nan=False, ensure_ascii=False).encode()
+            except (
+                TypeError,
+                ValueError,
+                RecursionError,
+                NotImplementedError,
+            ):  # a sentinel, infinity, half a surrogate
                 continue
             described.setdefault("default", default)

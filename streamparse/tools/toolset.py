@@ -19,11 +19,15 @@ _COMPOUND = ("$ref", "allOf", "anyOf", "oneOf", "not", "if")
 
 _MAX_REFERENCES = 16
 
+# GPT's own word for the tools of a request, and Gemini's.
+_NAMESPACES = ("functions.", "default_api.", "default_api:")
+_BLANK = " \t\r\n"
+
 
 class Toolset(Mapping[str, Tool]):
     """An immutable mapping from names to tools.
 
-    Names match by exact code points: no folding of case, no trimming.
+    Names match by exact code points: no folding of case, no trimming; but see `resolve_name`.
     """
 
     __slots__ = ("_by_name", "_ordered", "names")
@@ -76,6 +80,20 @@ class Toolset(Mapping[str, Tool]):
             ordered = self._ordered = sorted(self._by_name)
         at = bisect_right(ordered, prefix)  # such names come right after it
         return at < len(ordered) and ordered[at].startswith(prefix)
+
+    def resolve_name(self, written: str) -> str:
+        """Return the declared name that was meant; what was written, if none is it.
+
+        Models and servers write white space around a name, a namespace before it that no request has, or it twice.
+        """
+        if written in self._by_name:
+            return written
+        name = written.strip(_BLANK)
+        for namespace in _NAMESPACES:
+            name = name.removeprefix(namespace)
+        first, _, second = name.partition(".")  # `NAME.NAME`
+        name = second if second == first else name
+        return name if name in self._by_name else written
 
     def requires_arguments(self, name: str) -> bool | None:
         """Whether a call without arguments breaks the schema; None if the tool or its schema is not known."""

@@ -87,6 +87,7 @@ class Adapter(ABC):
     def _check_tool(self, declared: DeclaredTool, lost: list[Loss]) -> None:
         name, traits = declared.tool.name, self.traits
         traits.names.check(name, lost)
+        traits.parameter_names.check_parameters(name, declared.parameters, lost)
         for key in traits.forbidden_root_keywords:
             if key in declared.parameters:
                 lost.append(Loss(name, "", key, "kept, but refused at the top of a schema", warning=True))
@@ -222,7 +223,7 @@ class Adapter(ABC):
         Most providers refuse an empty message, so one of which nothing is left says `NO_ANSWER`.
         """
         written = self.write_message(Message("assistant", read_answer(response)), [])[0]
-        if _has_content(written) and written.keys() != {"role"}:
+        if _has_content(written):
             return written
         return self.write_message(Message("assistant", [Text(NO_ANSWER)]), [])[0]
 
@@ -302,4 +303,4 @@ class Adapter(ABC):
 
 def _has_content(written: JSONObject) -> bool:
     """Whether anything of a message is left; an empty one is refused."""
-    return [] not in (written.get("content"), written.get("parts"))
+    return [] not in (written.get("content"), written.get("parts")) and written.keys() != {"role"}

@@ -25,15 +25,18 @@ https://github.com/openai/openai-agents-python/issues/1660
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from streamparse.loss import Loss
 from streamparse.response import ToolCall
 from streamparse.tools import ToolResult
 from streamparse.writing.json_access import get_str
 from streamparse.writing.parts import CITATION, Item, Message, Part, Text, Thought, is_item
+
+_SHOWN: Final = 80  # characters of a name that a loss repeats
 
 
 def link_results(messages: Iterable[Message]) -> list[Message]:
@@ -54,6 +57,28 @@ def link_results(messages: Iterable[Message]) -> list[Message]:
             parts = [*_sort_results(results, calls.by_id, calls.places), *others]
         linked.append(replace(message, parts=parts))
     return linked
+
+
+def list_unpaired(messages: Iterable[Message]) -> Iterator[Loss]:
+    """List the calls of linked messages without a result directly after them, and the results without such a call."""
+    waiting: dict[str, Loss] = {}
+    for number, message in enumerate(messages):
+        place = f"messages[{number}]"
+        for result in message.results:
+            if waiting.pop(result.call_id, None) is None:
+                outcome = f"kept, but refused: the result {result.call_id[:_SHOWN]!r} has no call"
+                yield Loss(place, "", "result", outcome, warning=True)
+        if message.role == "user":
+            yield from waiting.values()
+            waiting = {}
+        elif message.role == "assistant":  # several in a row count as one
+            waiting |= {
+                call.id: Loss(
+                    place, "", "call", f"kept, but refused: {call.name[:_SHOWN]!r} has no result", warning=True
+                )
+                for call in message.calls
+            }
+    yield from waiting.values()
 
 
 class _CallIndex:
@@ -181,7 +206,8 @@ def _read_half(part: Part | None) -> _Half | None:
     if part.kind.endswith(_RESULT):
         return _Half((_SERVER, get_str(part.data, "tool_use_id")), False)
     if part.kind in _CALLS or part.kind in _OUTPUTS:
-        return _Half((_PROGRAM, _get_call_id(part)), part.kind in _CALLS)
+        id = get_str(part.data, "call_id") or get_str(part.data, "id")
+        return _Half((_PROGRAM, id), part.kind in _CALLS)
     return None
 
 
@@ -221,7 +247,3 @@ def _can_follow(part: Part) -> bool:
     if isinstance(part, Text):
         return bool(part.text.strip())
     return isinstance(part, ToolCall) or (isinstance(part, Item) and part.kind not in (_REASONING, *_ABOUT_TEXT))
-
-
-def _get_call_id(item: Item) -> str:
-    return get_str(item.data, "call_id") or get_str(item.data, "id")

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from streamparse.json import JSONError, read
-from streamparse.json.json_safety import compact
+from streamparse.json.json_safety import compact, try_decode
 from streamparse.limits import Limits
 from streamparse.response import ToolCall
 
@@ -21,11 +21,8 @@ _LIMITS = Limits()
 
 def write_arguments(call: ToolCall) -> str:
     """Return the text of a call's arguments: the model's own where that is exactly their JSON, else a new one."""
-    try:
-        written = json.loads(call.raw)
-    except (ValueError, RecursionError):
-        return compact(call.arguments)
-    return call.raw if _is_same_json(written, call.arguments) else compact(call.arguments)
+    written = try_decode(json.loads, call.raw)
+    return call.raw if written is not None and _is_same_json(written, call.arguments) else compact(call.arguments)
 
 
 def _is_same_json(one: Any, other: Any) -> bool:

@@ -18,6 +18,7 @@ from streamparse.json.json_safety import make_jsonable
 from streamparse.loss import Loss
 from streamparse.writing.adapter import Adapter
 from streamparse.writing.content import read_blocks
+from streamparse.writing.correlation import list_unpaired
 from streamparse.writing.definitions import read_tools
 from streamparse.writing.json_access import get_at, get_object, get_str, get_strs
 from streamparse.writing.parts import Item, Message, Text
@@ -43,6 +44,7 @@ _DEFAULTS: dict[str, tuple[Any, ...]] = {
 """Values that are a setting's default, or done anyway: to leave them out loses nothing."""
 
 
+_SHOWN = 80  # characters of a name that a loss repeats
 _SWITCH: dict[bool | None, str] = {True: "enabled", False: "disabled"}
 
 
@@ -72,6 +74,8 @@ class RequestFormat(msgspec.Struct, frozen=True, kw_only=True):
     """Places that are read, but not written, or written by `write_others`."""
     other_places: tuple[str, ...] = ()
     """What `read_others` reads: all else is lost, also in the sections that these places name."""
+    wants_pairs: bool = True
+    """Whether a call without a result, or a result without a call, is refused."""
     bounds: dict[str, tuple[float, float]] = {}
     max_stops: int | None = None
     dropped: dict[str, tuple[str, str]] = {}
@@ -116,12 +120,13 @@ class RequestFormat(msgspec.Struct, frozen=True, kw_only=True):
 
     def write(self, adapter: Adapter, request: Request, lost: list[Loss]) -> dict[str, Any]:
         """Write a request for this provider; add what it cannot be asked."""
-        request = self.restrict(request, lost)
+        request = _drop_unknown_choice(self.restrict(request, lost), lost)
         messages, system = request.messages, ""
         if adapter.traits.separate_system:
             messages = [message for message in messages if message.role != "system"]
             system = join_system_text(request, lost)
         written_messages = adapter.write_messages(messages, lost)
+        lost += list_unpaired(messages) if self.wants_pairs else ()
         if adapter.traits.separate_system and not written_messages:
             lost.append(Loss("request", "", "messages", "kept, but refused: there must be one", warning=True))
         values = {
@@ -179,6 +184,15 @@ class RequestFormat(msgspec.Struct, frozen=True, kw_only=True):
             yield "thinking", "dropped: there are only degrees of effort, of few models"
         if ("think" in written or "think" in self.fields) and request.think and request.effort:
             yield "reasoning_effort", "dropped: thought is on or off here"
+
+
+def _drop_unknown_choice(request: Request, lost: list[Loss]) -> Request:
+    """Return a request that forces no tool that it does not declare: it may have been one of another provider's own."""
+    name = request.choice.name
+    if not request.tools or name in ("", *(each.tool.name for each in request.tools)):
+        return request
+    lost.append(Loss("request", "", "tool_choice", f"dropped: {name[:_SHOWN]!r} is not among the tools"))
+    return msgspec.structs.replace(request, choice=msgspec.structs.replace(request.choice, mode=None, name=""))
 
 
 def _read_switch(word: Any) -> bool | None:

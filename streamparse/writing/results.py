@@ -18,7 +18,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from streamparse.json.json_safety import compact
+from streamparse.json.json_safety import compact, try_decode
 from streamparse.loss import Loss
 from streamparse.tools import ToolResult
 from streamparse.writing.content import VisiblePart, join_text, read_block, replace_on_lines, write_block
@@ -137,8 +137,5 @@ def _find_error(text: str) -> str | None:
 def _parse_error(text: str) -> str | None:
     if not (text.startswith('{"error":"') and text.endswith('"}')):
         return None
-    try:
-        error = json.loads(text)["error"]
-    except (ValueError, RecursionError):
-        return None
+    error = (try_decode(json.loads, text) or {}).get("error")
     return error if isinstance(error, str) and encode_error(error) == text else None

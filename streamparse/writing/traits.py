@@ -23,11 +23,12 @@ from typing import Any, Final, TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from streamparse.findings import make_pointer
 from streamparse.loss import Loss
 from streamparse.schema.strict import SchemaIssue
 from streamparse.writing.content import DOCUMENT_ENDINGS, describe_document, describe_image, replace_on_lines
 from streamparse.writing.definitions import CustomTool
-from streamparse.writing.json_access import Template
+from streamparse.writing.json_access import Template, get_object
 from streamparse.writing.parts import Document, Image, Message, Text
 from streamparse.writing.results import show_result
 
@@ -46,19 +47,35 @@ class NamePolicy(msgspec.Struct, frozen=True):
     pattern: str = r"(?s).+"
 
     def check(self, name: str, lost: list[Loss]) -> None:
-        """Report a name that the provider refuses."""
-        if re.fullmatch(self.pattern, name) is None:
-            done = f"kept, but refused: a name must match {self.pattern}"
-            lost.append(Loss(name, "", "name", done, warning=True))
+        """Report the name of a tool that the provider refuses."""
+        if not self._is_taken(name):
+            lost.append(Loss(name, "", "name", self._refusal, warning=True))
+
+    def check_parameters(self, tool: str, schema: Mapping[str, Any], lost: list[Loss]) -> None:
+        """Report the names of a tool's parameters that the provider refuses."""
+        for name in map(str, get_object(schema, "properties")):
+            if not self._is_taken(name):
+                path = make_pointer(("properties", name))
+                lost.append(Loss(tool, path, "name", self._refusal, warning=True))
+
+    @property
+    def _refusal(self) -> str:
+        return f"kept, but refused: a name must match {self.pattern}"
+
+    def _is_taken(self, name: str) -> bool:
+        return re.fullmatch(self.pattern, name) is not None
 
     def normalize(self, name: str) -> str:
         """The name itself if the provider takes it, else one like it that it takes."""
-        if re.fullmatch(self.pattern, name):
+        if self._is_taken(name):
             return name
         kept = _REFUSED_IN_IDS.sub("_", name)[:_LONGEST_NAME] or NO_NAME
-        if re.fullmatch(self.pattern, kept):
+        if self._is_taken(kept):
             return kept
         return f"{NO_NAME}_{_NO_WORD.sub('_', kept)}"[:_LONGEST_NAME]  # some want no digit or dash first
+
+
+ANY_NAME = NamePolicy(r"(?s).*")
 
 
 class IdPolicy(msgspec.Struct, frozen=True):
@@ -172,6 +189,7 @@ class ProviderTraits(msgspec.Struct, frozen=True, kw_only=True):
     | `family` | the name of the provider whose thoughts and items this one takes, too |
     | `dialect` | how its models write calls where the server does not read them |
     | `names`, `ids`, `media` | the names of tools, the ids of calls, and the media that it takes |
+    | `parameter_names` | the names of a tool's parameters that it takes |
     | `separate_system` | the system prompt is not among the messages |
     | `assistant_images` | the assistant's message may hold images |
     | `message_names` | a message may name its speaker |
@@ -194,6 +212,7 @@ class ProviderTraits(msgspec.Struct, frozen=True, kw_only=True):
     family: str = ""
     dialect: str = "hermes"
     names: NamePolicy = NamePolicy()
+    parameter_names: NamePolicy = ANY_NAME
     ids: IdPolicy = ANY_ID
     media: MediaSupport = ANY_MEDIA
     separate_system: bool = False

@@ -9,9 +9,10 @@ from conversations import PICTURE
 
 import streamparse as sp
 from streamparse.loss import Loss
-from streamparse.providers.adapters import ADAPTERS, translate_messages
+from streamparse.providers.adapters import ADAPTERS, translate_messages, translate_request
 
 WANT_WORDS = ["anthropic", "bedrock"]
+_TEXT = {"type": "text", "text": "Yes."}
 BLANKS = ["", "  ", "\n\n", "\t"]
 
 
@@ -94,7 +95,7 @@ def test_an_answer_of_nothing_goes_back_with_words(provider: str) -> None:
     written = sp.as_message(sp.ParsedResponse(), provider)
     if provider == "openai-responses":  # a list of items, which may be empty
         assert written == []
-    elif provider in ("anthropic", "bedrock", "gemini", "gemini-openapi", "cohere"):
+    elif provider in ("anthropic", "bedrock", "gemini", "gemini-openapi", "cohere", "mistral"):
         assert "(no answer)" in str(written)
     else:
         assert written["content"] == ""
@@ -111,3 +112,50 @@ def test_a_text_of_blanks_is_told_with_its_place() -> None:
     messages = [{"role": "user", "content": "hi"}, {"role": "user", "content": " "}]
     lost = translate_messages(messages, "openai", "anthropic").lost
     assert lost == [Loss("messages[1]", "", "text", "dropped: a text of blanks alone is refused")]
+
+
+def test_between_results_and_a_user_s_message_mistral_gets_an_answer() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "Look."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "a map"},
+        {"role": "user", "content": "And?"},
+    ]
+    translated = translate_messages(messages, "openai", "mistral").result
+    asked = translate_request({"model": "m", "messages": messages}, "openai", "mistral").result["messages"]
+    for written in (translated, asked):
+        assert [each["role"] for each in written] == ["user", "assistant", "tool", "assistant", "user"]
+        assert written[3]["content"] == "(no answer)"
+
+
+def test_no_text_of_nothing_goes_to_gemini_but_with_a_signature() -> None:
+    messages = [
+        {"role": "user", "content": ""},
+        {"role": "assistant", "content": ""},
+        {"role": "user", "content": [{"type": "text", "text": ""}, {"type": "text", "text": "Yes?"}]},
+        {"role": "assistant", "content": [{"type": "thinking", "thinking": "", "signature": "x"}, _TEXT]},
+    ]
+    written = translate_messages(messages, "anthropic", "gemini").result
+    assert written == [{"role": "user", "parts": [{"text": "Yes?"}]}, {"role": "model", "parts": [{"text": "Yes."}]}]
+    gemini = ADAPTERS["gemini"]
+    signed = [{"role": "model", "parts": [{"text": "", "thoughtSignature": "x"}]}]
+    assert gemini.write_messages(gemini.read_messages(signed), []) == signed
+
+
+def test_an_answer_of_nothing_is_no_message_for_cohere() -> None:
+    nothing = {"role": "assistant", "content": [{"type": "text", "text": ""}]}
+    messages = [{"role": "user", "content": "Hi"}, nothing]
+    assert translate_messages(messages, "openai", "cohere").result == messages[:1]
+
+
+def test_an_answer_of_nothing_has_words_for_mistral_and_a_thought_or_a_call_is_enough() -> None:
+    nothing = {"role": "assistant", "content": [{"type": "text", "text": ""}]}
+    messages = [{"role": "user", "content": "Hi"}, nothing, {"role": "user", "content": "Yes?"}]
+    written = translate_messages(messages, "openai", "mistral").result
+    assert [each["content"] for each in written] == ["Hi", "(no answer)", "Yes?"]
+    thought = [{"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm.", "signature": "x"}]}]
+    (message,) = translate_messages(thought, "anthropic", "mistral").result
+    assert message["content"][0]["type"] == "thinking"
+    call = ADAPTERS["mistral"].write_messages(ADAPTERS["generic"].read_messages(_generic(result="x")), [])[0]
+    assert call["content"] is None

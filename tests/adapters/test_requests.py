@@ -279,3 +279,101 @@ def test_no_message_raises(messages: list[Any]) -> None:
 def test_a_choice_of_tools_that_nobody_else_has_is_told(source: str, choice: Any) -> None:
     translated = translate_request({"model": "m", "messages": [], "tool_choice": choice}, source, "ollama")
     assert "tool_choice" in [loss.keyword for loss in translated.lost]
+
+
+def _called(*ids: str) -> dict[str, Any]:
+    calls = [{"id": id, "type": "function", "function": {"name": "now", "arguments": "{}"}} for id in ids]
+    return {"role": "assistant", "content": None, "tool_calls": calls}
+
+
+@pytest.mark.parametrize("target", ["openai-responses", "anthropic", "gemini", "cohere", "bedrock", "mistral"])
+def test_a_call_without_its_result_and_a_result_without_its_call_are_told(target: str) -> None:
+    asked = {"role": "user", "content": "When?"}
+    answered = {"role": "tool", "tool_call_id": "a", "content": "noon"}
+    for messages, places in (
+        ([asked, _called("a"), answered], []),
+        ([asked, _called("b"), _called("a"), answered, {**answered, "tool_call_id": "b"}], []),
+        ([asked, _called("a", "b"), answered, asked], [("messages[1]", "call")]),
+        ([asked, _called("a"), asked, answered], [("messages[1]", "call"), ("messages[3]", "result")]),
+        ([asked, answered], [("messages[1]", "result")]),
+        ([asked, _called("a")], [("messages[1]", "call")]),
+    ):
+        lost = translate_request({"model": "m", "messages": messages}, "openai", target).lost
+        told = [loss for loss in lost if loss.keyword in ("call", "result")]
+        assert sorted((loss.place, loss.keyword) for loss in told) == places
+        assert all(loss.warning for loss in told)
+    assert translate_request({"model": "m", "messages": [asked, _called("a")]}, "openai", "ollama").lost == []
+
+
+@pytest.mark.parametrize("target", ["openai", "openai-responses", "gemini", "cohere", "bedrock", "mistral"])
+def test_a_tool_that_is_not_sent_is_not_one_that_must_be_called(target: str) -> None:
+    search = {"type": "web_search_20250305", "name": "web_search"}
+    tools = [*ADAPTERS["anthropic"].format_tools([NOW]), search]
+    asked = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "When?"}], "tools": tools}
+    choice = {"type": "tool", "name": "web_search", "disable_parallel_tool_use": True}
+    written = translate_request({**asked, "tool_choice": choice}, "anthropic", target)
+    assert "web_search" not in str(written.result)
+    assert ("tool_choice", "dropped: 'web_search' is not among the tools") in [
+        (loss.keyword, loss.outcome) for loss in written.lost
+    ]
+    serial = False if target in ("openai", "openai-responses", "mistral") else None
+    assert written.result.get("parallel_tool_calls") == serial
+    assert not written.result.get("tool_choice")
+
+
+def test_bedrock_is_declared_the_tools_of_a_conversation_that_declares_none() -> None:
+    history = [
+        {"role": "user", "content": "When?"},
+        _called("a"),
+        {"role": "tool", "tool_call_id": "a", "content": "x"},
+    ]
+    written = translate_request({"model": "m", "messages": history}, "openai", "bedrock")
+    declared = ADAPTERS["bedrock"].read_tools(written.result["toolConfig"]["tools"])
+    assert [(tool.name, tool.parameters) for tool in declared] == [("now", {"type": "object", "properties": {}})]
+    assert [(loss.keyword, loss.warning) for loss in written.lost] == [("tools", True)]
+    results = translate_request({"model": "m", "messages": history[::2]}, "openai", "bedrock").result
+    assert len(results["toolConfig"]["tools"]) == 1
+    nameless = {"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "", "arguments": "{}"}}]}
+    assert "toolConfig" in translate_request({"model": "m", "messages": [nameless]}, "openai", "bedrock").result
+    assert "toolConfig" not in translate_request({"model": "m", "messages": history[:1]}, "openai", "bedrock").result
+    with_tools = {"model": "m", "messages": history, "tools": ADAPTERS["openai"].format_tools([sp.Tool("other")])}
+    (tool,) = translate_request(with_tools, "openai", "bedrock").result["toolConfig"]["tools"]
+    assert tool["toolSpec"]["name"] == "other"
+
+
+@pytest.mark.parametrize("model", ["gemini-2.5-pro", "models/gemini-2.0-flash", "gemini-3-pro", "gemini-flash-latest"])
+def test_pictures_of_results_come_after_them_for_models_of_gemini_that_take_only_text_there(model: str) -> None:
+    shown = [{"type": "text", "text": "a map"}, {"type": "image", "data": PICTURE, "mimeType": "image/png"}]
+    calls = [sp.ToolCall("draw", {}, "a"), sp.ToolCall("now", {}, "b", index=1)]
+    answer = sp.ParsedResponse(tool_calls=calls, finish_reason="STOP", ok=True)
+    results = [sp.ToolResult("a", "draw", shown), sp.ToolResult("b", "now", error="no clock", index=1)]
+    history = sp.History().with_prompt("Draw.").with_round(answer, results).with_prompt("And?")
+    request = {"model": model, "messages": history.messages("openai-responses")}
+    asked = {**request, "input": request["messages"]}
+    picture = {"inlineData": {"mimeType": "image/png", "data": PICTURE}}
+    for contents in (
+        history.messages("gemini", model),
+        sp.Request(history).body("gemini", model)["contents"],
+        translate_request(asked, "openai-responses", "gemini").result["contents"],
+    ):
+        _, _, told, *after = contents
+        first, second = (part["functionResponse"] for part in told["parts"] if "functionResponse" in part)
+        assert second["response"] == {"error": "no clock"}
+        if model in ("gemini-3-pro", "gemini-flash-latest"):
+            assert (first["response"], first["parts"]) == ({"output": "a map"}, [picture])
+        else:
+            assert (first["response"], "parts" in first) == ({"output": "a map[image: image/png]"}, False)
+            assert len(told["parts"]) == 2
+            assert after[0] == {"role": "model", "parts": [{"text": "(no answer)"}]}
+            assert after[1]["parts"][0] == picture
+    lost = [(loss.place, loss.keyword) for loss in translate_request(asked, "openai-responses", "gemini").lost]
+    assert (("tool", "image") in lost) == (model not in ("gemini-3-pro", "gemini-flash-latest"))
+
+
+@pytest.mark.parametrize(("model", "is_told"), [("gemini-2.5-pro", True), ("gemini-3-pro", False)])
+def test_tools_with_a_form_of_the_answer_are_told_of_older_models_of_gemini(model: str, is_told: bool) -> None:
+    told = ("response_format", True)
+    lost = translate_request({**OPENAI, "model": model}, "openai", "gemini").lost
+    assert (told in [(loss.keyword, loss.warning) for loss in lost]) == is_told
+    alone = {**OPENAI, "model": model, "tools": None, "tool_choice": None}
+    assert told not in [(loss.keyword, loss.warning) for loss in translate_request(alone, "openai", "gemini").lost]

@@ -197,6 +197,15 @@ def test_a_reference_at_the_top_that_leads_in_circles_or_nowhere_is_told() -> No
         assert [loss.keyword for loss in lost] == ["$ref"]
 
 
+@pytest.mark.parametrize("reference", ["#city", "#$defs/City"])
+def test_the_name_of_an_anchor_is_not_taken_for_the_whole_schema(reference: str) -> None:
+    named = {"$anchor": "city", "type": "string"}
+    schema = {**_schema(city={"$ref": reference}), "required": ["city"], "$defs": {"City": named}}
+    written, lost = _openapi(schema)
+    assert written == {"city": {}}
+    assert lost == {("/properties/city", "$ref")}
+
+
 def test_of_two_schemas_of_one_parameter_the_second_is_told() -> None:
     schema = {"allOf": [_schema(a={"type": "string"}), _schema(a={"type": "integer"})]}
     written, lost = _openapi(schema)
@@ -233,6 +242,26 @@ def test_ollama_is_sent_all_and_told_what_its_server_does_not_read() -> None:
     parameters = written.definitions[0]["function"]["parameters"]
     assert parameters == _schema(x={"type": "integer", "minimum": 1}, y={"type": "string"})
     assert [(loss.path, loss.keyword) for loss in written.lost] == [("/properties/x", "minimum")]
+
+
+@pytest.mark.parametrize("provider", ADAPTERS)
+def test_a_name_of_a_parameter_that_claude_refuses_is_told_and_kept(provider: str) -> None:
+    names = {"filter[id]": {"type": "string"}, "a/b": {"type": "string"}, "x" * 65: {"type": "string"}}
+    fine = {"at.most-64_x": {"type": "object", "properties": {"in[side]": {"type": "string"}}}}
+    schema = _schema(**names, **fine)
+    written = translate_tools([sp.Tool("t", "", schema)], provider)
+    assert ADAPTERS[provider].read_tools(written.definitions)[0].parameters["properties"].keys() == {*names, *fine}
+    told = [(loss.place, loss.path, loss.warning) for loss in written.lost if loss.keyword == "name"]
+    paths = ["/properties/filter[id]", "/properties/a~1b", f"/properties/{'x' * 65}"]
+    is_refused = provider in ("anthropic", "bedrock")
+    assert told == ([("t", path, True) for path in paths] if is_refused else [])
+
+
+def test_anthropic_takes_longer_names_of_tools_than_bedrock() -> None:
+    tools = [sp.Tool("x" * 128)]
+    assert translate_tools(tools, "anthropic").lost == []
+    assert [loss.keyword for loss in translate_tools(tools, "bedrock").lost] == ["name"]
+    assert [loss.keyword for loss in translate_tools([sp.Tool("x" * 129)], "anthropic").lost] == ["name"]
 
 
 @pytest.mark.parametrize("provider", ["openai", "openai-responses", "anthropic", "gemini", "cohere", "bedrock"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from cuts import assert_same_in_every_cut, calls_of, events_of, text_of
+from cuts import assert_same_in_every_cut, calls_of, events_of, in_pieces, places_of, revoked_of, text_of
 
 import streamparse as sp
 from streamparse.dialects.engine.markers import Markers
@@ -56,6 +56,9 @@ def test_a_call_makes_an_end_of_what_was_looked_at() -> None:
     for _ in range(100):
         assert budget.spend(1000) == 0
         budget.ahead = 0
+    budget.again = 9
+    budget.spend(1000)
+    assert budget.again == 0
 
 
 @pytest.mark.parametrize(("text", "told"), [("ab<|", "ab<|"), ("ab<|e", "ab"), ("ab<|en", "ab")])
@@ -93,3 +96,38 @@ def test_behind_a_native_call_a_call_in_the_text_is_text(before: str) -> None:
         parser.feed(f"data: {json.dumps({'choices': [{'index': 0, 'delta': delta}]})}\n\n".encode())
     parser.close()
     assert (len(parser.response.tool_calls), parser.response.content) == (1, before + CALL)
+
+
+@pytest.mark.parametrize("size", [1, 3, 100])
+def test_what_may_follow_a_bare_call_may_follow_it_behind_a_native_call_too(size: int) -> None:
+    def say(**delta: object) -> dict[str, object]:
+        return {"choices": [{"index": 0, "delta": delta}]}
+
+    native = [{"index": 0, "id": "call_1", "type": "function", "function": {"name": "g", "arguments": "{}"}}]
+    text = 'Action: f\nAction Input: {"a": 1}\nObservation: it is late.'
+    parser = sp.StreamParser("openai-chat", tools=[*TOOLS, {"name": "g"}], dialects=["auto", "react"])
+    messages = [say(content="Thought: I look.\n"), say(tool_calls=native)]
+    messages += [say(content=piece) for piece in in_pieces(text, size)]
+    messages += [{"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}]
+    events = [event for message in messages for event in parser.feed(message)] + parser.close()
+    assert (calls_of(events), revoked_of(events)) == ([("g", {}), ("f", {"a": 1})], [])
+    assert places_of(events) == ["field", "bare"]
+    assert text_of(events) == "Thought: I look.\n\nObservation: it is late."
+
+
+@pytest.mark.parametrize("ahead", [0, 1000])
+@pytest.mark.parametrize("looks", [[10], [10, 20, 5], [50, 50]])
+def test_what_is_repeated_is_counted_as_if_it_was_looked_at_each_time(looks: list[int], ahead: int) -> None:
+    looked, repeated = RescanBudget(), RescanBudget()
+    for _ in range(3):
+        looked.ahead = ahead
+        looked.start_record()
+        for size in looks:
+            looked.spend(size)
+        spending = looked.get_record()
+        assert spending is not None
+        assert repeated.repeat(spending)
+        assert repeated.again == looked.again
+    if spent := looked.again if ahead else 0:
+        assert repeated.repeat_often(spent, 10_000) == (8 * 4096 - looked.again) // spent
+        assert not repeated.repeat(spending)

@@ -83,3 +83,15 @@ def test_two_characters_of_an_end_marker_behind_a_text_are_no_text_and_one_is(si
         assert text_of(events_of(sp.TextParser(["harmony"]), [start + "So" + "<|return|>"[:size]])) == text
     thought = events_of(sp.TextParser(["harmony"]), [ANALYSIS + "So" + "<|return|>"[:size]])
     assert reasoning_of(thought) == text
+
+
+def test_bare_code_that_the_end_of_the_text_cuts_makes_no_call() -> None:
+    parser = sp.TextParser(["harmony"])
+    parser.feed("<|channel|>commentary to=python<|message|>print(1")
+    parser.close(stopped=True)
+    assert (parser.response.tool_calls, [error.code for error in parser.response.errors]) == ([], ["truncated_call"])
+
+
+def test_where_no_reasoning_is_looked_for_words_of_a_channel_are_text() -> None:
+    text = "analysisWe look.assistantfinalHello."
+    assert text_of(events_of(sp.TextParser(["harmony"], reasoning="closed"), [text])) == text

@@ -60,6 +60,12 @@ CASES = {
         "<c>\n<fn=f>\n<arg=a>\nx\n</arg>\n</fn>\n</c>",
         {"a": "x"},
     ),
+    "inline tags that end in other ways": (
+        {"open_pattern": r"<c>\s*<fn=(?P<name>\w+)>", "close": "[/c]", "content": "xml-inline", "content_args": TAGS,
+         "transform": NAMED},
+        "<c>\n<fn=f>\n<arg=a>\nx [y] <z\n</arg>\n</fn>\n[/c]",
+        {"a": "x [y] <z"},
+    ),
 }  # fmt: skip
 
 
@@ -98,3 +104,12 @@ def test_a_declaration_is_read_by_the_grammar_that_it_describes(case: str) -> No
 def test_a_declaration_that_no_grammar_reads_is_refused_with_the_reason(calls: dict[str, Any], reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         dialect_from_template(_declared(calls))
+
+
+def test_a_thought_may_be_declared_to_begin_with_the_text() -> None:
+    thinking = {"open_pattern": "(?:^|<muse>)", "close": "</muse>"}
+    dialect = dialect_from_template({"fields": {"thinking": thinking}})
+    for text in ("<muse>Hm.</muse>So.", "Hm.</muse>So."):
+        parser = sp.TextParser([dialect], reasoning="auto" if text[0] == "<" else "open")
+        events = parser.feed(text)
+        assert (reasoning_of(events), text_of(events)) == ("Hm.", "So.")

@@ -203,3 +203,19 @@ def test_without_tools_and_thoughts_a_text_is_read_in_every_cut(dialect: str) ->
 
 def test_every_dialect_says_whose_it_is() -> None:
     assert all(row.models for row in sp.DIALECTS.values())
+
+
+@pytest.mark.parametrize("dialect", sp.DIALECTS)
+def test_an_example_is_calls_and_no_text(dialect: str) -> None:
+    parser = sp.TextParser([dialect], tools=[*TOOLS.values(), sp.Tool("bash", "", _object(command=STRING))])
+    events = parser.feed(sp.DIALECTS[dialect].example) + parser.close(stopped=True)
+    assert text_of(events) == ("Thought: I look it up.\n" if dialect == "react" else "")
+
+
+@pytest.mark.parametrize("dialect", sp.DIALECTS)
+def test_no_event_of_a_text_is_empty(dialect: str) -> None:
+    text = _fixture(dialect)["reasoning_first"].get("text", "")
+    parser = sp.TextParser([dialect], tools=TOOLS)
+    events = [event for character in text for event in parser.feed(character)] + parser.close()
+    assert all(event.text for event in events if isinstance(event, sp.TextDelta | sp.ReasoningDelta))
+    assert all(event.arguments for event in events if isinstance(event, sp.ToolCallDelta))

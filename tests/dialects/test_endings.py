@@ -135,3 +135,12 @@ def test_the_text_of_a_revoked_call_keeps_the_end_of_the_turn() -> None:
 def test_a_bare_call_before_the_end_of_a_thought_that_nothing_opened_is_revoked() -> None:
     assert _read(f"{BARE}\n</think>\n\n") == (0, f"{BARE}\n\n\n")
     assert _read(f"{BARE}\n</think>\n\n{MARKED}") == (1, f"{BARE}\n\n\n")
+
+
+@pytest.mark.parametrize("ending", ["<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|eom_id|>", "<end_of_turn>", "</s>"])
+def test_behind_text_that_follows_a_bare_call_the_end_of_the_turn_is_no_text(ending: str) -> None:
+    assert _read(f"{BARE}\nMore.{ending}") == (0, f"{BARE}\nMore.")
+    assert _read(f"{MARKED}\nMore.{ending}") == (
+        1,
+        "\nMore." + ending * (ending not in ("<|im_end|>", "<|endoftext|>")),
+    )

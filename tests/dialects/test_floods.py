@@ -83,6 +83,19 @@ def test_tags_of_a_flood_are_counted_as_without_learning(dialects: Any, size: in
         assert_same_without_floods(in_pieces(text, size), tools=TOOLS, dialects=dialects)
 
 
+def _write_deepseek(name: str, arguments: str) -> str:
+    return f"<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>{name}<｜tool▁sep｜>{arguments}<｜tool▁call▁end｜>"
+
+
+@pytest.mark.parametrize("before", ["```", "<think>"])
+def test_a_call_that_is_revoked_behind_a_run_of_a_flood_gives_its_text_back(before: str) -> None:
+    unknown, missing = _write_deepseek("no name", '{"city": "Paris"}'), _write_deepseek("get_weather", '{"city": "P"}')
+    text = before + f"\n```\n{unknown}{missing};<think></think>" * 16
+    whole, _ = read([text], tools=TOOLS)
+    letters, _ = read(list(text), tools=TOOLS)
+    assert whole == letters
+
+
 WORD_CALL = '<tool name="get_weather">\n<city>Paris</city>\n</tool>'
 
 
@@ -123,6 +136,9 @@ def test_tags_that_are_repeated_are_counted_as_one_after_the_other(tags: list[bo
     many = [True] * 60
     assert _tell_tags(repeated, many) == _tell_tags(told, many)
     assert learner.is_decided_by_count(changes) is not all(answers)
+    _tell_tags(learner, [False])
+    learner.open("bash")
+    assert learner.is_decided_by_count(changes) is not all(answers), "whatever other tags the text opens"
 
 
 def test_blanks_behind_a_call_that_is_revoked_are_all_passed_on() -> None:
@@ -178,7 +194,7 @@ def test_what_a_state_holds_of_a_line_decides_what_is_quoted(before: str) -> Non
 
 
 class Machine:
-    """Passes every text on, and looks at half of it again."""
+    """Passes every text on, and looks at half of it again; of words it meets no marker."""
 
     def __init__(self, budget: reader.RescanBudget) -> None:
         self.budget = budget
@@ -198,7 +214,9 @@ class Machine:
         self.budget.spend(len(text))
         self.budget.spend(len(text) // 2)
         self.budget.ahead = 0
-        recording.passed_on, recording.left, recording.spending = [text], 1, self.budget.get_record()
+        recording.passed_on, recording.left, recording.spending = [text], None, self.budget.get_record()
+        if text != "words":
+            recording.left = 1
         self.told += text
         self.recorded.append(text)
         return recording
@@ -254,6 +272,11 @@ def test_what_is_learnt_is_forgotten_where_it_would_be_too_much(size: int, monke
     monkeypatch.setattr(floods, "_MOST_STATES", 3)
     text = "<tool_call>x " * 60 + "<tool_call>\n<function=" * 30 + CALL
     assert_same_without_floods(in_pieces(text, size), tools=TOOLS)
+
+
+def test_a_flood_that_is_followed_by_a_part_of_it_is_read_as_without_learning() -> None:
+    for first, second in (("<tool_call>x ", "<tool_call>"), ("<tool_call>", "<tool_call>x "), ("[ab<", "[a")):
+        assert_same_without_floods([first * 200 + second * 200 + CALL], tools=TOOLS)
 
 
 def test_plain_text_in_a_flood_is_read_as_without_learning() -> None:
@@ -324,3 +347,21 @@ def test_a_flood_of_a_long_period_is_learnt_however_short_its_texts_are(size: in
         parser.feed(piece)
     pieces = list(in_pieces(unit * 4, size))
     assert sum(count_calls(partial(parser.feed, piece)) for piece in pieces) <= 25 * len(pieces)
+
+
+@pytest.mark.parametrize("call", [CALL, f"\n{TAGGED}"])
+def test_the_same_call_between_the_texts_of_a_flood_is_told_each_time(call: str) -> None:
+    pieces = ["<tool_call>x "] * 60 + ["<tool_call>x ", call] * 4
+    assert_same_without_floods(pieces, tools=TOOLS)
+    _, response = read(pieces, tools=TOOLS)
+    assert len(response.tool_calls) == 4
+
+
+def test_the_last_marker_is_as_far_away_as_the_texts_behind_it_are_long() -> None:
+    budget = reader.RescanBudget()
+    machine, flood = Machine(budget), floods.Floods(TagBalance(), budget)
+    for text in ("<tool>", "<tool>", "words", "words", "<tool>", "words", "<tool>x"):
+        flood.feed(machine, reader.Reader(), text)
+    flood.end(machine)
+    assert machine.recorded == ["<tool>", "<tool>", "words", "<tool>x"]
+    assert machine.met == [1 + len("words") + len("<tool>x")]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Literal
 
 import pytest
-from cuts import assert_same_in_every_cut, calls_of, events_of, in_pieces, places_of, revoked_of, text_of
+from cuts import assert_same_in_every_cut, calls_of, events_of, in_pieces, merged, places_of, revoked_of, text_of
 
 import streamparse as sp
 from streamparse.dialects.engine.grammar import Dialect
-from streamparse.dialects.grammars.call_json import ExtractedCall, extract_calls
+from streamparse.dialects.grammars.call_json import ExtractedCall, extract_calls, extract_text
 from streamparse.dialects.table import json_rows, marker_rows
 
 ROWS: dict[str, Dialect] = {row.name: row for module in (json_rows, marker_rows) for row in module.ROWS}
@@ -164,6 +164,7 @@ NO_CALLS = [
     '{"name": "ping", "city": "Paris"}',
     '{"city": {"of": "Paris"}, "name": "ping"}',
     '{"name": "", "arguments": {}}',
+    '{: 1, "name": "ping", "arguments": {}}',
 ]
 
 
@@ -266,3 +267,131 @@ def test_a_member_that_is_no_sound_json_makes_no_call(value: str, is_call: bool)
     parser = sp.TextParser(["hermes"], tools=TOOLS)
     events = parser.feed(text) + parser.close(stopped=True)
     assert (calls_of(events), text_of(events)) == (([("ping", {})], "") if is_call else ([], text))
+
+
+def test_a_call_that_had_to_be_repaired_keeps_its_id() -> None:
+    text = "<tool_call>{'name': 'ping', 'id': 'given', 'arguments': {}}</tool_call>"
+    parser = sp.TextParser(["hermes"], tools=TOOLS)
+    events_of(parser, [text])
+    assert [(call.id, call.source) for call in parser.response.tool_calls] == [("given", "recovered")]
+
+
+LISTS = {
+    "JSON": '[{"name": "unknown", "arguments": {"a": [1, {"b": "]"}]}}, {"name": "ping", "arguments": {}}]',
+    "JSON that is none": '[{"name": "unknown", "arguments": {"a": <tool_call>}}, {"name": "ping", "arguments": {}}]',
+    "Python": '[unknown(a=[1, {"b": "]"}]), ping()]',
+    "Python that is none": "[unknown(a=[1, {), ping()]",
+}
+
+
+@pytest.mark.parametrize("kind", LISTS)
+def test_a_list_is_text_wherever_it_is_cut_before_a_declared_tool_vouches_for_it(kind: str) -> None:
+    text = LISTS[kind]
+    for end in range(text.index("ping")):
+        for stopped in (True, False):
+            parser = sp.TextParser(tools=TOOLS)
+            events = parser.feed(text[:end]) + parser.close(stopped=stopped)
+            assert (calls_of(events), text_of(events), parser.response.errors) == ([], text[:end], [])
+
+
+def test_a_name_that_is_too_long_makes_no_call_of_a_shorter_one() -> None:
+    for text in ("<|tool_calls|>[{'name': '%s', 'arguments': {}}]", '<tool_call>{"name": "%s", "arguments": {}}'):
+        for size in (8, 9, 10, 11, 12, 40):
+            parser = sp.TextParser(["sarashina", "hermes"], limits=sp.Limits(max_name=8))
+            events = events_of(parser, [text % ("x" * size)])
+            assert [name for name, _ in calls_of(events)] == (["x" * 8] if size == 8 else [])
+
+
+def test_a_literal_whose_name_is_far_too_long_is_text() -> None:
+    text = "<|tool_calls|>[{'name': '" + "x" * 40 + "', 'arguments': {}}]"
+    events = events_of(sp.TextParser(["sarashina"], limits=sp.Limits(max_name=8)), [text])
+    assert text_of(events) == text
+
+
+def test_a_text_that_ends_before_the_recipient_of_its_call_is_known_is_text() -> None:
+    for text in ("So", "get_weather", "get_weather\n", "al"):
+        events = events_of(sp.TextParser(["functionary-v3.2"], tools=TOOLS), [text])
+        assert text_of(events) == text
+
+
+@pytest.mark.parametrize("name", sorted({*MARKED} - {"granite-20b-fc", "gigachat3", "llama3-json"}))
+def test_a_comma_behind_the_end_of_a_block_is_text(name: str) -> None:
+    """Where the format has no end of a block, the comma could come before another call."""
+    events = events_of(sp.TextParser([name]), [ROWS[name].example.rstrip() + ","])
+    assert text_of(events) == ","
+
+
+def test_a_call_in_a_member_of_its_object_is_found_in_python_too() -> None:
+    text = "<tool_call>{'function': {'name': 'ping', 'arguments': {'x': 1}}}</tool_call>"
+    assert calls_of(events_of(sp.TextParser(["hermes"], tools=TOOLS), [text])) == [("ping", {"x": 1})]
+
+
+@pytest.mark.parametrize("key", ["content", "text"])
+def test_an_envelope_of_calls_may_hold_text_and_other_objects_do_not(key: str) -> None:
+    assert extract_text({"tool_calls": [], key: "Well."}) == "Well."
+    assert extract_text({"calls": None, key: "Well."}) == ""
+    assert extract_text({"tool_calls": [], key: ["Well."]}) == ""
+
+
+def test_a_cut_inside_a_list_of_bare_calls_revokes_those_before_it_and_reports_no_other() -> None:
+    text = '[{"name": "ping", "arguments": {}}, {"name": "get_weather", "arguments": {"ci'
+    parser = sp.TextParser(tools=TOOLS)
+    events = parser.feed(text) + parser.close()
+    assert (revoked_of(events), text_of(events), parser.response.errors) == ([(0, "cut")], text, [])
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        '"name": "get_weather", "arguments": {"city": "Paris"}, "parameters": {"city": "Rome"}',
+        '"name": "get_weather", "tool_name": "ping", "arguments": {"city": "Paris"}',
+        '"arguments": {"city": "Paris"}, "name": "get_weather", "args": {"city": "Rome"}',
+    ],
+)
+def test_a_call_that_says_its_name_or_its_arguments_twice_is_recovered(members: str) -> None:
+    text = f"<tool_call>{{{members}}}</tool_call>"
+    for pieces in ([text], list(text)):
+        parser = sp.TextParser(["hermes"], tools=TOOLS)
+        (call,) = [each for each in events_of(parser, pieces) if isinstance(each, sp.ToolCallComplete)]
+        assert (call.arguments, call.source) == ({"city": "Paris"}, "recovered")
+
+
+@pytest.mark.parametrize("key", ["id", "type", "function", "name", "tool_name", "city"])
+def test_an_object_where_a_call_holds_a_word_makes_it_no_call(key: str) -> None:
+    for text in (
+        '{"name": "get_weather", "%s": {"city": "Paris"}}',
+        '<tool_call>{"name": "ping", "%s": []}</tool_call>',
+    ):
+        events = events_of(sp.TextParser(tools=TOOLS), [text % key])
+        assert (calls_of(events), text_of(events)) == ([], text % key)
+
+
+HEADS = (
+    '{"name": "get_weather", "arguments": {',
+    '{ "name" :\n"get_weather" ,\t"parameters" : {',
+    '"name": "get_weather", "arguments": {',
+    '{"name": "functions.get_weather", "arguments": {',
+    '{"name": "nobody", "arguments": {',
+    '{"name": "no body", "arguments": {',
+    '{"name": "get\\u005fweather", "arguments": {',
+    '{"name": "get\tweather", "arguments": {',
+    '{"name": "", "arguments": {',
+    '{"name": "get_weather",, "arguments": {',
+    '{"name": "get_weather", "name": "ping", "arguments": {',
+    '{"name": "get_weather", "arguments": [',
+    '{"name": "' + "n" * 300 + '", "arguments": {',
+    '{"name":' + " " * 100 + '"get_weather", "arguments": {',
+)
+
+
+@pytest.mark.parametrize(
+    "limits", [sp.Limits(), sp.Limits(max_name=8), sp.Limits(max_key=6), sp.Limits(max_call_args=40)]
+)
+@pytest.mark.parametrize("head", HEADS)
+def test_the_head_of_a_call_is_read_at_once_as_in_pieces(head: str, limits: sp.Limits) -> None:
+    text = f'<tool_call>{head}"city": "Paris"' + ("]" if head.endswith("[") else "}") + "}</tool_call> and more."
+    for dialects in ("auto", ["hermes"]):
+        for tools in (TOOLS, None):
+            read = [sp.TextParser(dialects, tools=tools, limits=limits) for _ in range(2)]
+            whole, pieces = (events_of(parser, cut) for parser, cut in zip(read, ([text], list(text)), strict=True))
+            assert merged(whole) == merged(pieces)

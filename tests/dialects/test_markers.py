@@ -122,6 +122,8 @@ def test_it_is_known_of_any_number_of_texts_whether_they_have_a_marker() -> None
     texts = [f"{count} is <b>{end}" for count in range(300) for end in ("bold</b> ", "<bash>", "old</b> " + "x" * 80)]
     for _ in range(2):
         assert [indexed.is_known_without(text) for text in texts] == ["<bash>" not in text for text in texts]
+    assert 0 < len(indexed._known) <= 256
+    assert max(map(len, indexed._known)) <= 64
 
 
 @pytest.mark.parametrize("after", ["<bash>", "<ba", "sh> <bash>", "<bas<bash", "", "<bas" * 400 + "<bash>"])

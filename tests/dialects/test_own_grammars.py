@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import pytest
-from cuts import assert_same_in_every_cut, calls_of, places_of, reasoning_of, revoked_of, text_of
+from cuts import (
+    assert_same_in_every_cut,
+    calls_of,
+    events_of,
+    in_pieces,
+    places_of,
+    reasoning_of,
+    revoked_of,
+    text_of,
+)
 
 import streamparse as sp
 from streamparse.dialects import DIALECTS
@@ -123,3 +132,25 @@ def test_blanks_may_stand_between_a_marker_of_ones_own_and_the_tags_of_a_known_g
     text = "CALL:\n <function=f><parameter=a>1</parameter></function>"
     calls = calls_of(assert_same_in_every_cut(lambda: sp.TextParser([own], tools=TOOLS), text))
     assert calls == [("f", {"a": 1})]
+
+
+def test_a_flood_of_thoughts_before_what_is_no_call_is_told_whole() -> None:
+    own = Dialect("own", (MARKERS["bare"],), read_script, follows="[a-z]")
+    for size in (7, 500):
+        parser = sp.TextParser([own], tools=TOOLS)
+        events = events_of(parser, in_pieces("<do hr.>" * 120, size))
+        assert (reasoning_of(events), text_of(events)) == ("h" * 120, "r.>" * 120)
+
+
+class Unhashable:
+    """A grammar that cannot be the key of a dict."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __call__(self, reader: Reader, context: Context) -> Step[bool]:
+        return read_script(reader, context)
+
+
+def test_a_grammar_need_not_be_hashable() -> None:
+    own = Dialect("own", (MARKERS["plain"],), Unhashable(), follows="[a-z]")
+    assert calls_of(sp.TextParser([own], tools=TOOLS).feed("<do f.>")) == [("f", {})]

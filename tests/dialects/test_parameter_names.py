@@ -72,3 +72,20 @@ def test_the_closing_tag_of_a_parameter_may_lack_its_bracket(behind: str) -> Non
     parser.feed(f'<invoke name="send">\n<parameter name="city">Paris</parameter{behind}')
     parser.close(stopped=True)
     assert [call.arguments["city"] for call in parser.response.tool_calls] == ["Paris"]
+
+
+@pytest.mark.parametrize("name", ["arguments", "args", "input", "parameters", "params", "other"])
+@pytest.mark.parametrize("dialect", [*IN_QUOTES, *BARE])
+def test_one_parameter_that_no_tool_declares_may_hold_all_parameters_if_it_is_called_so(
+    dialect: str, name: str
+) -> None:
+    written = (IN_QUOTES | BARE)[dialect].format(name).replace(' string="true"', "")
+    at = written.rindex("x<") if "x<" in written else written.rindex("x\n")
+    parser = sp.TextParser([dialect], tools=[TOOL])
+    parser.feed(written[:at] + '{"in put": "y"}' + written[at + 1 :])
+    parser.close(stopped=True)
+    [call] = parser.response.tool_calls
+    if name == "other":
+        assert call.arguments in ({"other": {"in put": "y"}}, {"other": '{"in put": "y"}'})
+    else:
+        assert (call.arguments, call.source) == ({"in put": "y"}, "recovered")

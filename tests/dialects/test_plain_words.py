@@ -29,3 +29,15 @@ def test_a_tag_that_is_a_plain_word_and_holds_tags_opens_no_call_of_an_unknown_t
         parser = sp.TextParser(["tool-tag"], tools=TOOLS)
         events = parser.feed(text) + parser.close(stopped=True)
         assert (len(calls_of(events)), text_of(events)) == ((1, "") if is_call else (0, text))
+
+
+@pytest.mark.parametrize(
+    ("lead", "is_call"),
+    [
+        *((lead, True) for lead in ("Thought:", "Question:", "Plan:", "Reflection:", "\n Thought:")),
+        *((lead, False) for lead in ("Thoughts:", "So:", "Thought", "A Thought:")),
+    ],
+)
+def test_an_action_behind_text_counts_where_the_text_begins_as_its_format_does(lead: str, is_call: bool) -> None:
+    text = f'{lead} I look.\nAction: look\nAction Input: {{"at": "sea"}}\n'
+    assert len(calls_of(sp.TextParser(tools=TOOLS).feed(f"{text}Observation:"))) == is_call

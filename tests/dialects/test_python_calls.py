@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cuts import assert_same_in_every_cut, calls_of, text_of
+from cuts import assert_same_in_every_cut, calls_of, events_of, text_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -109,3 +110,33 @@ def test_strings_that_are_added_are_one_and_marked_as_repaired(value: str, said:
     events = assert_same_in_every_cut(lambda: sp.TextParser(["olmo3"]), f"<function_calls>f(a={value}, b=1)")
     told = [(event.arguments, event.source) for event in events if isinstance(event, sp.ToolCallComplete)]
     assert told == [({"a": said, "b": 1}, "recovered")]
+
+
+@pytest.mark.parametrize("opening", ["'", '"', "'''", '"""', "r'", 'u"'])
+@pytest.mark.parametrize(
+    "escape",
+    [
+        *(rf"\{letter}" for letter in "abfnrtv\\"),
+        r"\'x",
+        r"\"x",
+        r"\0",
+        r"\101",
+        r"\x41",
+        r"\u00e9",
+        r"\U0001F600",
+        r"\d",
+    ],
+)
+def test_an_escape_means_what_it_means_in_python(escape: str, opening: str) -> None:
+    literal = f"{opening}a{escape}b{opening.lstrip('ru')}"
+    text = f"<|python_start|>[f(a={literal})]"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of an escape that Python does not know
+        value = ast.literal_eval(literal)
+    assert calls_of(events_of(sp.TextParser(["llama4-pythonic"]), list(text))) == [("f", {"a": value})]
+
+
+@pytest.mark.parametrize("half", [r"\ud83d", r"\ude00", r"\U0000dfff"])
+def test_half_of_a_character_is_replaced(half: str) -> None:
+    text = f"<|python_start|>[f(a='{half}')]"
+    assert calls_of(events_of(sp.TextParser(["llama4-pythonic"]), [text])) == [("f", {"a": "\ufffd"})]

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from typing import Any
 
 import pytest
-from cuts import assert_same_in_every_cut, calls_of, places_of, reasoning_of, revoked_of, text_of
+from cuts import (
+    assert_same_in_every_cut,
+    calls_of,
+    events_of,
+    merged,
+    places_of,
+    reasoning_of,
+    revoked_of,
+    text_of,
+)
 
 import streamparse as sp
 from streamparse.dialects import DIALECTS, THOUGHTS, Thought
@@ -224,3 +234,68 @@ def test_a_mark_that_closes_a_thought_which_the_prompt_opened_revokes_the_calls_
 def test_a_call_behind_a_mark_that_is_mentioned_within_a_line_is_a_call() -> None:
     events = assert_same_in_every_cut(sp.TextParser, f"Use <think> tags.\n{CALL}")
     assert calls_of(events) == [("f", {})]
+
+
+def test_a_long_thought_that_comes_at_once_is_told_at_once() -> None:
+    parser = sp.TextParser()
+    assert parser.feed("<think>" + "x" * 3000) == [sp.ReasoningDelta("x" * 3000)]
+
+
+def _as_message(delta: dict[str, str]) -> bytes:
+    return b"data: %b\n\n" % json.dumps({"choices": [{"index": 0, "delta": delta}]}).encode()
+
+
+def test_thoughts_that_come_at_once_in_their_own_field_are_all_told_behind_what_is_held() -> None:
+    thoughts = [{"reasoning_content": f"{number} "} for number in range(80)]
+    for held in ("<tool_c", '<tool_call>{"name": "f", "arguments": {"a": 1', "<think>Well."):
+        deltas = [*thoughts, {"content": held}, *thoughts]
+        lines = [_as_message(delta) for delta in deltas]
+        told = [merged(events_of(sp.StreamParser("openai-chat"), pieces)) for pieces in (lines, [b"".join(lines)])]
+        assert told[0] == told[1]
+        assert reasoning_of(told[0]).count("79 ") == 2
+
+
+def test_every_way_to_mark_thoughts_says_whose_it_is() -> None:
+    assert all(thought.models for thought in THOUGHTS.values())
+
+
+INSIDE = {
+    "inkling": ("<|message_model|><|content_thinking|>", "<|end_message|>"),
+    "mistral-array": ("[THINK]", "[/THINK]"),
+    "cohere-action": ("<|START_THINKING|>", "<|END_THINKING|>"),
+    "apertus": ("<|inner_prefix|>", "<|inner_suffix|>"),
+    "solar-open": ("<|begin|>assistant<|think|>", "<|end|>"),
+    "plamo3": ("<|plamo:begin_think:plamo|>", "<|plamo:end_think:plamo|>"),
+    "seed-oss": ("<seed:think>", "</seed:think>"),
+    "kimi-k3": ("<|open|>think<|sep|>", "<|close|>think<|sep|>"),
+    "solar-open-2": ("<|think:start|>", "<|think:end|>"),
+    "hunyuan-v3": ("<think:opensource>", "</think:opensource>"),
+    "k2-horizon": ("<ifm|think_faster>", "</ifm|think_faster>"),
+    "minimax-m3": ("<mm:think>", "</mm:think>"),
+    "gemma4": ("<|channel>thought\n", "<channel|>"),
+}
+
+
+@pytest.mark.parametrize("name", [*INSIDE, "k2-horizon, fast"])
+def test_where_a_dialect_is_named_its_own_tokens_open_a_thought_behind_a_blank_too(name: str) -> None:
+    opens, closes = INSIDE.get(name, ("<ifm|think_fast>", "</ifm|think_fast>"))
+    parser = sp.TextParser([name.split(",", maxsplit=1)[0]])
+    events = events_of(parser, [f"So. {opens}Hm.{closes}There."])
+    assert (reasoning_of(events), text_of(events)) == ("Hm.", "So. There.")
+
+
+AT_START = {
+    "hyperclova-x": ("/think\n", "<|im_end|>\n<|im_start|>assistant\n"),
+    "tool_calls-array": ("Here are my reasoning steps:\n", "[BEGIN FINAL RESPONSE]"),
+    "granite-array": ("Here is my thought process:", "Here is my response:"),
+    "kimi-k2": ("◁think▷", "◁/think▷"),
+    "anthropic-invoke": ("<thinking>", "</thinking>"),
+    "tool-name-tag": ("<thinking>", "</thinking>"),
+}
+
+
+@pytest.mark.parametrize("name", AT_START)
+def test_where_a_dialect_is_named_a_text_may_begin_with_a_thought_as_it_marks_it(name: str) -> None:
+    opens, closes = AT_START[name]
+    events = events_of(sp.TextParser([name]), [f"{opens}Hm.{closes}There."])
+    assert (reasoning_of(events), text_of(events)) == ("Hm.", "There.")

@@ -39,6 +39,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         {"open": "<c>", "close_pattern": r"</\w+>", "content": "json"},
         "cannot be read piece by piece",
     ),
+    "an end that is nothing": ({"open": "<c>", "close_pattern": r"\s*", "content": "json"}, "is no literal"),
     "an end of white space": ({"open": "<c>", "close_pattern": r"</c>\s*x", "content": "json"}, "is no literal"),
 }  # fmt: skip
 

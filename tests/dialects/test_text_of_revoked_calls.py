@@ -79,3 +79,8 @@ def test_another_mark_does_not_end_a_thought_that_stands_in_the_text(opened: str
     text = f"So:\n<{opened}>\nfoo </{other}>\n{CALL}\n</{opened}>\nYes."
     events = _read(text)
     assert (calls_of(events), text_of(events)) == ([], text)
+
+
+def test_of_a_call_in_many_pieces_all_is_given_back() -> None:
+    text = CALL.replace("1", f'"{"x" * 400}"')
+    assert text_of(_read(f"{text}</think>Yes.")) == f"{text}Yes."

@@ -102,3 +102,16 @@ def test_none_is_no_bound(make: Callable[[Limits], Framer]) -> None:
     framer.feed(b'"}\n')
     framer.close()
     assert framer.error is None
+
+
+@pytest.mark.parametrize("limit", ["max_line", "max_event"])
+@pytest.mark.parametrize("end", [b"\n\n", b"\r\n\r\n", b"\r\n\n", b"\n\r\n", b"\n:\n\n", b"\ndata: 1\n\n"])
+def test_an_event_that_comes_alone_is_the_same_as_in_any_chunks(limit: str, end: bytes) -> None:
+    limits = Limits(**{limit: N})
+    for size in (0, 1, N - 6, N - 5, N, N + 1):
+        for data in (b"x" * size, b"\r" * size, b" " * size):
+            events = [b"data: 1\n\n", b"data: " + data + end, b"data: 2\n\n"]
+            byte_by_byte = [body[at : at + 1] for body in events for at in range(len(body))]
+            alone, cut = SSE(limits), SSE(limits)
+            assert run(alone, events) == run(cut, byte_by_byte)
+            assert alone.error == cut.error

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from aws_messages import events
 from framing import cuts, run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamparse.frames import FRAMERS, AutoFramer, Framer, Sniffer
+from streamparse.frames import FRAMERS, NDJSON, SSE, AutoFramer, AWSEventStream, Framer, JSONArray, JSONBody, Sniffer
 from streamparse.frames.sniff import HEAD
 from streamparse.limits import Limits
 
@@ -137,3 +140,42 @@ def test_the_head_is_held_until_the_format_is_known() -> None:
     assert (framer.pending, framer.received) == (4, 4)
     framer.feed(bytearray(b":1}\n"))
     assert (framer.pending, framer.received) == (0, 8)
+
+
+@pytest.mark.parametrize("make", [AutoFramer, JSONBody])
+def test_a_framer_that_knows_no_single_messages_takes_none(make: type[Framer]) -> None:
+    framer = make(Limits())
+    for taken in (framer.try_single(b'{"a": 1}'), framer.try_next(b'{"a": 1}', 0), framer.make_frame(b"")):
+        assert taken is None
+    assert framer.make_template(bytes.decode) is None  # type: ignore[arg-type]
+    assert (framer.received, framer.singles, framer.find_end(b"ab", 0)) == (0, 0, 2)
+
+
+BROKEN: list[tuple[type[Framer], bytes, bytes, bytes]] = [
+    (AWSEventStream, events(("a", {})), events(("a", {})), b"x" * 12),
+    (SSE, b"data: 1\n\n", b"data: 1\n\n", b"data: " + b"1" * 300),
+    (NDJSON, b"{}\n", b"{}\n", b"1" * 300),
+    (JSONArray, b"[{}", b",{}", b"," + b"1" * 300),
+]
+
+
+@pytest.mark.parametrize(("make", "first", "good", "bad"), BROKEN)
+def test_a_framer_that_met_an_error_takes_nothing_more(
+    make: type[Framer], first: bytes, good: bytes, bad: bytes
+) -> None:
+    framer = make(Limits(max_line=200, max_event=200))
+    assert [frame.data for frame in framer.feed(first)]
+    assert framer.try_single(good) is not None
+    assert framer.feed(bad) == []
+    assert framer.error is not None
+    assert framer.try_single(good) is None
+    assert framer.try_next(good, 0) is None
+    assert framer.feed(good) == framer.close() == []
+    assert framer.singles == 1
+
+
+@pytest.mark.parametrize(("make", "first"), [(kind, first) for own, first, *_ in BROKEN for kind in (AutoFramer, own)])
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_a_framer_takes_bytes_of_any_kind(make: type[Framer], first: bytes, kind: type[Any]) -> None:
+    (frame,) = make(Limits()).feed(kind(first))
+    assert frame.data in (b"1", b"{}")

@@ -178,3 +178,11 @@ def test_what_rfc_8259_leaves_open_is_refused_where_it_has_no_one_reading(text: 
     with pytest.raises(JSONError) as caught:
         read(text, mode)
     assert caught.value.code == (code if mode != "strict" or b"\xe9" not in text else "utf8_invalid")
+
+
+@pytest.mark.parametrize("character", "X\x0b\x0c\xa0\u2003\u200b")
+@pytest.mark.parametrize("text", ['{"a":?1}', '?{"a":1}', '{?"a":1}', '{"a":1?}', '{"a"?:1}'])
+def test_no_other_character_is_blank(character: str, text: str) -> None:
+    with pytest.raises(JSONError) as caught:
+        read(text.replace("?", character))
+    assert caught.value.code == "json_syntax"

@@ -180,3 +180,14 @@ def test_what_json_may_not_hold_is_read_and_is_odd(text: str, shown: object) -> 
     reader = PartialReader(Limits())
     reader.feed(text)
     assert (reader.value, reader.is_odd) == (shown, True)
+
+
+def test_nothing_is_not_whole() -> None:
+    reader = PartialReader()
+    assert (reader.is_whole, reader.is_odd, reader.value) == (False, False, None)
+    assert (feed("").is_whole, feed(" ").is_whole, feed("{").is_whole, feed("{}").is_whole) == (
+        False,
+        False,
+        False,
+        True,
+    )

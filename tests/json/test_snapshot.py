@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamparse.json import read, snapshot
+from streamparse.json.json_safety import NotJSON, compact, make_jsonable
+from streamparse.loss import Loss
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 VALUES = st.recursive(
@@ -112,3 +114,17 @@ def calls_made(text: str) -> int:
 )
 def test_the_work_of_a_snapshot_grows_no_faster_than_the_text(head: str, flood: str) -> None:
     assert calls_made(head + flood * 2_000) <= 2.1 * calls_made(head + flood * 1_000)
+
+
+def test_json_is_written_without_blanks_and_what_it_cannot_hold_is_named_by_its_place() -> None:
+    assert compact({"a": [1, 2], "b": "é"}) == '{"a":[1,2],"b":"é"}'
+    with pytest.raises(NotJSON, match=r"^not JSON: /a~1b~0c/0 is object$"):
+        compact({"a/b~c": [object()]})
+    lost: list[Loss] = []
+    assert make_jsonable(object(), "x", lost) is None
+    assert make_jsonable({"a": object(), "b": [object()]}, "x", lost) == {"b": [None]}
+    assert [(each.place, each.path, each.keyword) for each in lost] == [
+        ("x", "", "object"),
+        ("x", "/a", "object"),
+        ("x", "/b/0", "object"),
+    ]

@@ -6,8 +6,10 @@ What stands behind it is read as behind a few of these markers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import pytest
 from call_counts import count_calls
@@ -17,6 +19,13 @@ from subjects import ROWS, TOOLS
 from work import read
 
 import streamparse as sp
+from streamparse.assembler.call import CallState
+from streamparse.assembler.event_log import EventLog
+from streamparse.dialects.engine import grammar
+from streamparse.dialects.engine.markers import Markers
+from streamparse.dialects.engine.reader import LONG, Reader
+from streamparse.dialects.grammars.json_values import read_container
+from streamparse.schema.kinds import SchemaView
 
 pytestmark = pytest.mark.usefixtures("uncollected")
 
@@ -30,6 +39,8 @@ CALL = '\n\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}
 STARTS = [
     *('[{"', '{"name": "', "Action:", "Action:\n", "```json\n", "</think>", "<tool_call>{", "<tool_call>\n", "<think>"),
     *("<tool_ca", "<tool_call><function=", "<|channel|>analysis<|message|>", "<tool>\n", ">>>", "<tool_call>x "),
+    *("<think></think>", '<tools>\n{"name": "unknown", "arguments": {"city": "Paris"}}\n</tools> '),
+    '`<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>` and ',
 ]
 
 
@@ -95,3 +106,75 @@ def test_a_call_behind_a_flood_is_found_as_behind_a_few_markers(marker: str, lea
     assert (whole.content, whole.reasoning, whole.tool_calls) == (
         response.content, response.reasoning, response.tool_calls,
     )  # fmt: skip
+
+
+class _CountingMarkers(Markers):
+    """Markers that note how many characters each search looks at."""
+
+    __slots__ = ("looked",)
+
+    def __init__(self, *literals: str) -> None:
+        super().__init__(literals)
+        self.looked = 0
+
+    def search(self, text: str, pos: int = 0) -> re.Match[str] | None:
+        found = re.compile("|".join(map(re.escape, self.literals))).search(text, pos)
+        self.looked += (len(text) if found is None else found.end()) - pos
+        return found
+
+
+@pytest.mark.parametrize("end", ["", "<end>"])
+def test_what_ends_a_call_is_looked_for_once_in_a_text_that_holds_many(end: str) -> None:
+    text = '{"a": [1]}' * 1000 + end
+    reader, stops = Reader(), _CountingMarkers("<end>", "<more>")
+    reader.push(text)
+    for _ in range(1000):
+        assert list(read_container(reader, stops, None, lambda _: None)) == []
+    assert reader.at == len(text) - len(end)
+    assert stops.looked <= len(text) + LONG * LONG // 10
+
+
+class _WatchedList(list[Any]):
+    """A list that counts how often all of it is gone through."""
+
+    passes = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        self.passes += 1
+        return super().__iter__()
+
+
+def test_to_revoke_a_call_takes_no_look_at_the_others() -> None:
+    log = EventLog()
+    calls = log.response.tool_calls = _WatchedList()
+    for index in range(8):
+        assert log.add_call(CallState(index, f"i{index}", "f"), {"a": index}, "inband", f'{{"a": {index}}}')
+    for index in (3, 0, 7, 3, 9):
+        log.revoke(index, "text_follows")
+    assert calls.passes == 0
+    assert [call.index for call in calls if call.revoked] == [0, 3, 7]
+    assert [event.index for event in log.events if isinstance(event, sp.ToolCallRevoked)] == [3, 0, 7]
+
+
+def test_a_flood_that_is_told_in_blanks_is_learnt_once_its_line_is_long() -> None:
+    few, many = (count_calls(_reading("</think> ", size, size)) for size in (8 * 1024, 64 * 1024))
+    assert many <= 1.15 * few
+
+
+@pytest.mark.parametrize("calls", [1, 30])
+def test_what_a_schema_says_of_a_parameter_is_looked_up_once_in_an_answer(
+    calls: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[SchemaView] = []
+
+    def make(*given: Any) -> SchemaView:
+        made.append(SchemaView(*given))
+        return made[-1]
+
+    monkeypatch.setattr(grammar, "SchemaView", make)
+    call = "<tool_call>\n<function=bash>\n<parameter=command>\nls\n</parameter>\n</function>\n</tool_call>\n"
+    parser = sp.TextParser(["qwen3-coder"], tools=TOOLS)
+    parser.feed(call * calls)
+    assert len(parser.response.tool_calls) == calls
+    assert len(made) == 1
+    assert made[0].view_member("command") is made[0].view_member("command")

@@ -69,6 +69,7 @@ EXAMPLES = {
     "a\n\n    - b\n\n      ": True,
     "a\n- b\n  1. c\n  d\n\n     ": False,
     "> - a\n\n    ": True,
+    "- a\n     - b\n\n      ": True,
     "it's ": False,
     "it '": True,
     "« ": True,
@@ -95,6 +96,7 @@ def _asked(pieces: list[str], is_token: bool, trims: bool) -> bool:
 @example("a\r", False)
 @example("- \n\n    a", False)
 @example("a `b\rc", False)
+@example('a\r"b', False)
 @example("a\r\n\n    b", False)
 @example("a\r\n    b", False)
 def test_a_marker_is_quoted_where_a_plain_reading_of_the_text_before_it_says_so_in_every_cut(

@@ -366,3 +366,22 @@ def test_every_strategy_reads_a_body_by_the_wire_that_is_named(strategy: Any) ->
     body = _body("of chat") | {"type": "message", "content": [{"type": "text", "text": "of anthropic"}]}
     for wire, content in (("openai-chat", "of chat"), ("anthropic", "of anthropic")):
         assert sp.CompositeParser(wire=wire, strategy=strategy).parse(body).content == content
+
+
+class _Named:
+    """Finds calls of these ids."""
+
+    def __init__(self, *ids: str) -> None:
+        self._ids = ids
+
+    def can_parse(self, body: Any) -> bool:
+        return bool(body)
+
+    def parse(self, body: Any) -> sp.ParsedResponse:
+        calls = [sp.ToolCall("look", {"n": number}, id, index=number) for number, id in enumerate(self._ids)]
+        return sp.ParsedResponse(content=str(body), tool_calls=calls)
+
+
+def test_each_call_of_several_parsers_has_an_id_of_its_own() -> None:
+    parsed = sp.CompositeParser([_Named("", "a", "a", "call_1"), MarkupParser()]).parse("So.")
+    assert [call.id for call in parsed.tool_calls] == ["call_0", "a", "call_2", "call_1"]

@@ -40,6 +40,22 @@ def test_the_evidence_of_a_stream_is_the_first_frame_that_shows_it() -> None:
     assert (found.framing, found.wire, found.shown_by) == ("sse", "anthropic", '{"type": "message_stop"}')
 
 
+@pytest.mark.parametrize(
+    ("message", "origin"),
+    [
+        ({"content": "Yes.", "reasoning_content": "I think."}, "native"),
+        ({"content": "<think>I think.</think>Yes."}, "in the text"),
+        ({"content": "Yes."}, None),
+    ],
+)
+def test_how_much_text_and_thought_there_is_and_where_the_thought_stood_is_told(
+    message: Any, origin: str | None
+) -> None:
+    found = detect_format({"choices": [{"message": message, "finish_reason": "stop"}]})
+    assert (found.text, found.reasoning, found.reasoning_from) == (4, 8 if origin else 0, origin)
+    assert (found.finish_reason, found.ok, found.errors, found.frames) == ("stop", True, [], 1)
+
+
 def test_what_is_nothing_known_says_so() -> None:
     assert detect_format("Hello.") == Findings(framing="text", size=6, text=6, ok=True)
     assert detect_format(None) == detect_format("") == Findings(framing="text", size=0, ok=True)

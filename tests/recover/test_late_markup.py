@@ -101,3 +101,12 @@ def test_such_a_function_is_text_in_the_middle_of_prose_quoted_or_of_no_declared
     ):
         assert _names(text, "auto", LOOK) == [], text
     assert _names(OPENED_BY_NOTHING, "auto") == []
+
+
+@pytest.mark.parametrize("before", ["", "I look.\n"])
+def test_a_call_between_typographic_quotes_is_recovered(before: str) -> None:
+    text = before + "<tool_call>\n{“name”: “look”, “arguments”: {“a”: “b”}}\n</tool_call>"
+    parsed = sp.parse_response(text, tools=[{"name": "look"}])
+    assert [(call.name, call.arguments, call.source) for call in parsed.tool_calls] == [
+        ("look", {"a": "b"}, "recovered")
+    ]

@@ -278,6 +278,12 @@ def test_the_exception_that_a_client_made_of_an_answer_is_the_answer() -> None:
         assert parsed.raw_response is error
 
 
+@pytest.mark.parametrize("body", [{"message": "no", "code": "E42"}, "no", b'{"error": {"message": "no"}}'])
+def test_an_exception_that_a_client_made_within_a_stream_is_the_body_that_it_holds(body: Any) -> None:
+    error = openai.APIError("other words", request=httpx.Request("POST", "http://localhost"), body=body)
+    assert _what(sp.parse_response(error)) == _what(sp.parse_response(body))
+
+
 def test_half_a_surrogate_is_replaced_and_a_pair_in_two_pieces_joined() -> None:
     call = {"function": {"name": "look", "arguments": {"k\udc00": "\ud800"}}}
     body = {"choices": [{"message": {"content": "a\ud800", "tool_calls": [call]}, "finish_reason": "stop"}]}
@@ -335,3 +341,61 @@ def test_what_says_something_to_the_wire_that_is_named_is_read_by_no_other(
     parsed = sp.parse_response(told | _SHOWN, wire)
     assert [name for name in ("content", "reasoning", "refusal", "items") if getattr(parsed, name)] == [part]
     assert parsed.content != "shown"
+
+
+class _Fields:
+    def __init__(self, value: Any) -> None:
+        self.args = value
+        self._kept = self
+
+
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [
+        (_Fields(1), {"args": 1}),
+        (ValueError("no"), "no"),
+        (PurePosixPath("/a"), "/a"),
+        (_Fields, str(_Fields)),
+        (json, str(json)),
+        (_what, str(_what)),
+        (len, str(len)),
+    ],
+)
+def test_a_value_of_any_type_within_a_body_is_its_fields_or_its_text(value: Any, read: Any) -> None:
+    body = {"message": {"tool_calls": [{"function": {"name": "f", "arguments": {"a": value}}}]}, "done": True}
+    assert [call.arguments for call in sp.parse_response(body, "ollama-chat").tool_calls] == [{"a": read}]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"event_type": "step.delta", "index": 0, "delta": {"type": "text", "text": "a"}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "a"}},
+        {"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "item_id": "m", "delta": "a"},
+        {"object": "chat.completion.chunk", "choices": [{"index": 0, "text": "a"}]},
+        {"choices": [{"index": 0, "delta": {"content": "a"}}]},
+        {"model": "m", "message": {"role": "assistant", "content": "a"}, "done": False},
+        {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": "a"}}},
+    ],
+)
+def test_a_message_of_a_stream_alone_is_no_whole_answer(message: dict[str, Any]) -> None:
+    for body in (message, json.dumps(message)):
+        parsed = sp.parse_response(body)
+        assert (parsed.content, parsed.ok, [error.code for error in parsed.errors]) == (
+            "a",
+            False,
+            ["stream_truncated"],
+        )
+
+
+@pytest.mark.parametrize("body", [{"choices": []}, {"choices": None}, {"candidates": []}, {"choices": [None]}])
+def test_a_body_that_lists_no_answer_is_one_that_never_ended(body: dict[str, Any]) -> None:
+    for given in (body, json.dumps(body)):
+        parsed = sp.parse_response(given)
+        assert (parsed.content, parsed.ok, parsed.errors[-1].code) == ("", False, "stream_truncated")
+
+
+def test_json_that_lists_choices_in_words_is_the_answer_itself() -> None:
+    text = '{"question": "Which?", "choices": ["this", "that"]}'
+    parsed = sp.parse_response(text)
+    assert (parsed.content, parsed.ok, parsed.errors) == (text, True, [])

@@ -50,7 +50,7 @@ def test_what_shows_no_wire_is_read_by_the_one_of_the_provider() -> None:
     assert codes == [["unexpected_shape", "not_a_stream"], ["not_a_stream"]]
 
 
-@pytest.mark.parametrize("name", ["openai", "openai-chat"])
+@pytest.mark.parametrize("name", ["openai", "openai-chat", "composite", "auto", "json-content"])
 def test_the_parser_of_a_provider_or_a_wire_knows_the_tools(name: str) -> None:
     text = '{"name": "look", "arguments": {}}'  # a call of a declared tool alone
     body = {"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}
@@ -131,3 +131,38 @@ STREAMS = {
 def test_the_parser_of_a_wire_says_that_a_stream_is_of_another(wire: str, other: str) -> None:
     assert "wrong_wire" not in [error.code for error in parser_for(wire).parse(STREAMS[wire]).errors]
     assert "wrong_wire" in [error.code for error in parser_for(wire).parse(STREAMS[other]).errors]
+
+
+@pytest.mark.parametrize("name", ["openai", "openai-chat", *registry.STRATEGIES])
+def test_every_parser_reads_the_arguments_by_the_schema_of_the_tool(name: str) -> None:
+    parameters = {"properties": {"a": {"type": "string"}}, "required": ["a"]}
+    body = {"choices": [{"message": {"tool_calls": [{"function": {"name": "look", "arguments": ""}}]}}]}
+    text = "<tool_call><function=look><parameter=a>1</parameter></function></tool_call>"
+    parser = parser_for(name, tools=[{"name": "look", "parameters": parameters}])
+    assert all(call.arguments == {"a": "1"} for call in parser.parse(text).tool_calls)
+    assert not parser.parse(body).tool_calls
+
+
+def test_a_parser_of_another_distribution_is_looked_for_once_its_name_is_unknown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def load(group: str, name: str) -> bool:
+        assert group == "streamparse.parsers"
+        register_parser(name, _Own)
+        return True
+
+    monkeypatch.setattr(registry, "load", load)
+    assert isinstance(parser_for("theirs"), _Own)
+
+
+@pytest.mark.parametrize("make", [*map(type, map(parser_for, registry.STRATEGIES))])
+def test_every_parser_holds_to_the_limits(make: type[Any]) -> None:
+    limits = sp.Limits(max_total=len(STREAMS["openai-chat"]) - 1)
+    for each, is_held in ((limits, True), (sp.Limits(), False)):
+        errors = make(limits=each).parse(STREAMS["openai-chat"]).errors
+        assert ("limit_total" in [error.code for error in errors]) == is_held
+
+
+def test_a_call_that_is_json_in_the_content_says_so() -> None:
+    parser = parser_for("json-content", tools=[{"name": "look"}])
+    assert parser.parse('{"tool_calls": [{"name": "look", "arguments": {}}]}').formats == {0: "json-content"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 import streamparse as sp
 from streamparse.repair import GuardFailed, PathGuard, preflight
+from streamparse.repair.preflight import Gate
 from streamparse.repair.review import judge
 from streamparse.schema.conversions import NO_CONVERSION, convert
 
@@ -94,6 +96,31 @@ def test_values_are_coerced_where_nothing_is_lost_and_it_is_said() -> None:
     assert sorted(_codes(result, False)) == [("coerced", path) for path in ("/at", "/at/lat", "/city", "/days")]
     assert call.arguments == {"city": 75, "days": "3", "at": '{"lat": "48.85"}'}, "what was given stays as it is"
     assert not preflight(call, [tool], coerce=False).ok
+
+
+@dataclass
+class Stay:
+    nights: int
+    price: float = 0.0
+
+
+def test_a_whole_number_with_a_point_is_an_integer_as_it_is_to_json_schema() -> None:
+    def reserve(stays: list[Stay], rooms: int, lat: float = 0.0) -> str:
+        return f"{rooms} {stays} {lat}"
+
+    call = _call("reserve", stays=[{"nights": 3.0, "price": 2.5}], rooms=2.0, lat=48.0)
+    result = preflight(call, [reserve])
+    assert result.ok
+    arguments = result.call.arguments
+    assert [type(each) for each in (arguments["stays"][0]["nights"], arguments["rooms"], arguments["lat"])] == [
+        int, int, float,
+    ]  # fmt: skip
+    assert _codes(result, False) == [("coerced", "/stays/0/nights"), ("coerced", "/rooms")]
+    assert result.findings[1].message == "rooms: 2.0 was read as 2"
+    assert call.arguments["rooms"] == 2.0
+    for wrong in (2.5, 1e300):  # a float of this size may not be the integer that was written
+        assert not preflight(_call("reserve", stays=[], rooms=wrong), [reserve]).ok
+    assert not preflight(call, [reserve], coerce=False).ok
 
 
 def test_an_unexpected_parameter_that_the_schema_permits_is_said_and_not_fatal() -> None:
@@ -272,3 +299,15 @@ def test_an_unknown_tool_like_no_other_is_told_which_there_are() -> None:
     message = preflight(_call("xyz"), [book, read_file]).message
     assert "book" in message
     assert "read_file" in message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [({"n": "x"}, "wrong_type"), ({}, "missing_parameter"), ({"n": 1, "m": 2}, "extra_parameter")],
+)
+def test_what_the_schema_refuses_is_found_once(arguments: dict[str, Any], code: str) -> None:
+    def double(n: int) -> int:
+        return 2 * n
+
+    found = Gate([sp.Tool("double", function=double)]).look(sp.ToolCall("double", arguments, "c")).findings
+    assert [each.code for each in found] == [code]

@@ -8,6 +8,7 @@ import anyio
 import pytest
 
 import streamparse as sp
+from streamparse.errors import CODES
 from streamparse.repair import (
     Complaint,
     FallbackChain,
@@ -19,6 +20,7 @@ from streamparse.repair import (
     SwitchModel,
     answer_broken,
 )
+from streamparse.repair.answers import describe_break
 from streamparse.tools import Toolset
 
 pytest.importorskip("jsonschema_rs")
@@ -495,3 +497,13 @@ def test_a_refusal_is_an_answer_and_is_kept_where_those_after_it_say_nothing() -
     refused["choices"][0]["message"]["refusal"] = "I cannot."
     result, _ = _retried({"messages": []}, refused, _chat(content=" "), required=True)
     assert (result.ok, result.response.refusal) == (False, "I cannot.")
+
+
+def test_the_answer_to_a_broken_call_says_once_what_was_wrong() -> None:
+    (broken,) = sp.parse_response(_chat(("search", '{"query": tea, "limit"}'))).broken_calls
+    meaning = CODES[broken.code]
+    advice = "to call it, write one whole call, with its arguments as a JSON object"
+    for message in ("", meaning):
+        told = describe_break(broken.name, broken.code, message, None)
+        assert told == f"the call of 'search' was not run: {meaning}; {advice}"
+    assert f": {meaning} (at 3); " in describe_break(broken.name, broken.code, "at 3", None)

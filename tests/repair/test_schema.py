@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import socket
 from decimal import Decimal
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 import streamparse as sp
 from streamparse.repair import PathGuard, Preflight, preflight
 from streamparse.schema.rewriting import FORMATS
+from streamparse.schema.validation import compile_schema
 
 pytest.importorskip("jsonschema_rs")
 
@@ -578,3 +580,11 @@ def test_numbers_with_one_hash_are_compared_without_comparing_each_with_each() -
     assert _codes(_value({"uniqueItems": True}, [*alike, float(2**61)])) == []
     assert _codes(_value({"uniqueItems": True}, [2**52, float(2**52)])) == ["invalid_value"]
     assert _value({"uniqueItems": True}, [1, "1", True, [1]]).ok
+
+
+@pytest.mark.parametrize("member", [True, False, 5, 1.5, None, [1], {"k": 1}])
+def test_the_text_of_a_listed_value_of_any_type_is_read_as_that_value(member: Any) -> None:
+    schema = compile_schema({"type": "object", "properties": {"a": {"enum": [member]}}})
+    arguments, (finding,) = schema.check({"a": json.dumps(member)}, coerce=True)
+    assert repr(arguments) == repr({"a": member})
+    assert (finding.code, finding.path, finding.fatal) == ("coerced", "/a", False)

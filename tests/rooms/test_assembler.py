@@ -221,3 +221,10 @@ def test_what_had_to_be_repaired_of_a_call_is_counted(arguments: str, is_odd: bo
     assembler.call_end(call)
     assert assembler.record.leniencies == repairs
     assert [each.source for each in assembler.response.tool_calls] == ["recovered" if repairs else "inband"]
+
+
+@pytest.mark.parametrize("id", [None, "", "c"])
+def test_a_name_of_invisible_characters_is_an_error_whatever_the_id(id: str | None) -> None:
+    assembler = Assembler(Toolset(), sp.Limits())
+    assembler.call_start("a\u202eb", id)
+    assert [(error.code, error.index) for error in assembler.response.errors] == [("name_characters", 0)]

@@ -19,6 +19,7 @@ WORD = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 NAMES = {
     **dict.fromkeys(("gemini", "gemini-openapi"), re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")),
     "cohere": re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*"),
+    "anthropic": re.compile(r"[a-zA-Z0-9_-]{1,128}"),
     "ollama": re.compile(r"(?s).+"),
 }
 IDS = {

@@ -66,6 +66,46 @@ async def test_an_error_that_cannot_be_described_is_the_failure_of_its_call_alon
     assert fine.result == "fine"
 
 
+async def run_one_that_raises(error, *, in_thread):
+    calls = []
+
+    @sp.tool(name="fail", effect="none", retries=1)
+    async def fail():
+        calls.append("fail")
+        raise error
+
+    @sp.tool(name="fail", effect="none", retries=1)
+    def fail_in_thread():
+        calls.append("fail")
+        raise error
+
+    failed, fine = await run_tools(
+        [fail_in_thread if in_thread else fail, QUICK], complete(0, "fail"), complete(1, "quick"), DONE
+    )
+    assert fine.result == "fine"
+    return failed, len(calls)
+
+
+@pytest.mark.parametrize("in_thread", [False, True])
+async def test_a_group_of_one_error_says_what_that_says(in_thread):
+    nested = ExceptionGroup("tasks", [ExceptionGroup("more", [sp.ToolError("network", "no route")])])
+    failed, calls = await run_one_that_raises(nested, in_thread=in_thread)
+    assert (failed.failure.kind, failed.failure.message, calls) == ("network", "no route", 2)
+    failed, calls = await run_one_that_raises(ExceptionGroup("tasks", [KeyError("city")]), in_thread=in_thread)
+    assert (failed.failure.kind, failed.failure.message, calls) == ("execution", "KeyError: 'city'", 1)
+
+
+async def test_of_a_group_of_errors_the_first_are_named():
+    group = ExceptionGroup("tasks", [ValueError("a"), ExceptionGroup("", [KeyError("b")]), *map(OSError, "cd")])
+    failed, _ = await run_one_that_raises(group, in_thread=False)
+    assert failed.failure.message.endswith("(4 sub-exceptions): ValueError: a; KeyError: 'b'; OSError: c")
+
+
+async def test_a_keyboard_interrupt_in_a_group_of_a_thread_is_not_the_users():
+    failed, _ = await run_one_that_raises(BaseExceptionGroup("tasks", [KeyboardInterrupt()]), in_thread=True)
+    assert failed.failure.kind == "execution"
+
+
 async def test_a_suggestion_of_none_is_none():
     assert sp.ToolError("execution", "no", suggestion=None).suggestion == ""
 

@@ -83,6 +83,26 @@ def test_a_revoked_call_ends_no_run():
     assert isinstance(loop.take(AnswerEnded(answer, 1.0, (revoked,))), Send)
 
 
+SEARCH = {"kind": "server_tool_use", "data": {"type": "server_tool_use", "id": "s"}, "index": None}
+
+
+def test_a_pause_in_which_nothing_was_said_is_an_empty_answer():
+    loop, _ = begin()
+    assert isinstance(loop.take(AnswerEnded(text("", finish_reason="pause_turn"), 1.0)), Send)
+    assert "empty" in last_prompt(loop)
+
+
+@pytest.mark.parametrize("output_tool", [None, "final_answer"])
+@pytest.mark.parametrize(("said", "items"), [("I search.", []), ("", [SEARCH])])
+def test_an_answer_that_its_server_has_paused_is_sent_back_and_goes_on(said, items, output_tool):
+    loop, _ = begin(output_tool=output_tool, stops=[max_turns(3)])
+    paused = AnswerEnded(text(said, finish_reason="pause_turn", items=items), 1.0, provider="anthropic")
+    assert loop.take(paused) == Send(0, loop.history, 1)
+    assert [type(entry).__name__ for entry in loop.history.entries] == ["Prompt", "Round"]
+    assert isinstance(loop.take(paused), Send)
+    assert loop.take(paused).stopped_by == "max_turns: 3"
+
+
 def test_with_an_output_tool_text_is_asked_again_and_the_arguments_are_the_output():
     loop, _ = begin(output_tool="final_answer", ending=frozenset(("final_answer",)))
     assert isinstance(loop.take(AnswerEnded(text(), 1.0)), Send)
@@ -352,3 +372,8 @@ def test_a_good_answer_gives_the_next_request_all_its_attempts():
             at = wait.until
             assert isinstance(loop.take(Waited(at)), Send)
         assert isinstance(loop.take(AnswerEnded(calling("look"), at, (result(),))), Send)
+
+
+def test_of_several_times_the_first_to_be_over_counts():
+    loop, _ = begin(stops=[max_seconds(7), max_turns(2), max_seconds(5)])
+    assert loop.deadline == 5.0

@@ -30,7 +30,7 @@ CYCLE.append(CYCLE)
 
 RAISED = {
     "ValueError": (ValueError("bad luck"), "ValueError: bad luck"),
-    "ExceptionGroup": (ExceptionGroup("many", [OSError()]), "many"),
+    "ExceptionGroup": (ExceptionGroup("many", [OSError()]), "OSError"),
     "BaseExceptionGroup": (BaseExceptionGroup("all", [SystemExit(1), OSError()]), "all"),
     "SystemExit": (SystemExit(3), "SystemExit: 3"),
     "CancelledError": (asyncio.CancelledError(), "CancelledError"),

@@ -127,6 +127,11 @@ def test_a_failure_of_the_transport_may_be_tried_again(error: Exception) -> None
     assert (failure.status, failure.retry_after, failure.is_retryable) == (None, None, True)
 
 
+def test_a_group_of_one_failure_is_that_failure() -> None:
+    assert describe_failure(ExceptionGroup("tasks", [of_httpx(503)])) == describe_failure(of_httpx(503))
+    assert not describe_failure(ExceptionGroup("tasks", [of_httpx(503), of_httpx(400)])).is_retryable
+
+
 def test_a_failure_of_the_transport_may_be_tried_again_whatever_the_client() -> None:
     for error in _transport_errors_of_sdks():
         assert describe_failure(error).is_retryable, error

@@ -77,6 +77,20 @@ def test_a_body_is_what_openais_responses_take() -> None:
     assert (body["stream"], body["store"], body["parallel_tool_calls"]) == (True, False, False)
 
 
+@pytest.mark.parametrize("provider", ["openai", "openai-responses", "anthropic", "cohere", "bedrock"])
+def test_a_name_that_is_declared_is_the_same_in_the_history_and_in_the_definition(provider: str) -> None:
+    calls = [
+        sp.ToolCall(name, {}, f"call_12345678{number}", index=number) for number, name in enumerate(("fs.read", "no.t"))
+    ]
+    answer = sp.ParsedResponse(tool_calls=calls, finish_reason="tool_calls", ok=True)
+    history = sp.History().with_prompt("Look.").with_round(answer)
+    declared = sp.Tool("fs.read", parameters={"type": "object", "properties": {}})
+    sent = json.dumps(sp.Request(history, [declared]).body(provider, "m"))
+    assert sent.count('"name": "fs.read"') == 2
+    assert '"name": "no_t"' in sent  # the model made it up
+    assert "no.t" not in sent
+
+
 @pytest.mark.parametrize(("model", "asked"), [("gpt-5-mini", True), ("o3", True), ("gpt-4o", False), ("qwen3", False)])
 def test_responses_are_asked_for_the_thought_that_must_be_sent_back(model: str, asked: bool) -> None:
     body = request().body("openai-responses", model)

@@ -645,3 +645,11 @@ def test_what_is_required_and_what_the_lock_needs_is_closed_before_a_function_is
 def test_a_refusal_is_nothing_that_was_cut():
     (result,) = answers(hear(Turn([READ]), *received(complete(0, "nobody"), DONE)))
     assert result.truncated is False
+
+
+@pytest.mark.parametrize("truncated", [False, True])
+def test_a_value_that_was_cut_says_so(truncated):
+    turn = Turn([READ])
+    hear(turn, *received(complete(0, "read")))
+    (result,) = answers(hear(turn, Returned(0, 1, 1.0, "long", truncated=truncated)))
+    assert (result.result, result.truncated) == ("long", truncated)

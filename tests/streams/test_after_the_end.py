@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -110,3 +111,61 @@ def test_a_body_is_not_called_empty_where_messages_came_or_the_network_failed() 
     parser = sp.StreamParser("openai-chat")
     parser.abort("transport_error", "connection reset")
     assert [error.code for error in parser.response.errors] == ["transport_error"]
+
+
+AFTER: dict[str, tuple[Any, Any]] = {
+    "openai-chat": ({"choices": [{"index": 0, "delta": {"content": "a"}}]}, "[DONE]"),
+    "openai-completions": ({"choices": [{"index": 0, "text": "a"}]}, "[DONE]"),
+    "cohere": ({"type": "content-delta", "index": 0, "delta": {"message": {"content": {"text": "a"}}}}, "[DONE]"),
+    "ollama-chat": ({"message": {"content": "a"}, "done": False}, {"done": True, "done_reason": "stop"}),
+    "ollama-generate": ({"response": "a", "done": False}, {"done": True, "done_reason": "stop"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("wire", AFTER)
+def test_what_comes_behind_the_end_marker_is_counted_and_gives_nothing(wire: str, several: bool) -> None:
+    message, end = (
+        f"{text}\n" if wire.startswith("ollama") else f"data: {text}\n\n"
+        for text in (each if isinstance(each, str) else json.dumps(each) for each in AFTER[wire])
+    )
+    parser = sp.StreamParser(wire)  # type: ignore[arg-type]
+    events = [event for _ in range(3) for event in parser.feed(message.encode())]
+    assert (parser.over, parser.sealed, parser.can_go_on) == (False, False, True)
+    events += parser.feed(end.encode())
+    assert parser.over
+    assert parser.can_go_on != parser.sealed
+    for read in [message * 3] if several else [message] * 3:
+        assert parser.feed(read.encode()) == []
+    parser.close()
+    assert (parser.response.content, parser.response.ok) == ("aaa", True)
+    assert (parser.stats.frames, parser.stats.ignored_frames) == (7, 3)
+
+
+def test_another_choice_is_counted_and_gives_nothing() -> None:
+    for wire, said in (("openai-chat", {"delta": {"content": "b"}}), ("openai-completions", {"text": "b"})):
+        parser = sp.StreamParser(wire)  # type: ignore[arg-type]
+        for number in range(3):
+            parser.feed({"choices": [{"index": number, **said}]})
+        assert (parser.response.content, parser.stats.ignored_frames) == ("b", 2)
+
+
+def test_a_failure_of_the_transport_behind_the_end_is_none() -> None:
+    message = b'data: {"choices": [{"index": 0, "delta": {"content": "a"}}]}\n\n'
+    closed, halted = sp.StreamParser("openai-chat"), sp.StreamParser("openai-chat", limits=sp.Limits(max_total=9))
+    closed.feed(message)
+    closed.close()
+    halted.feed(message)
+    for parser, code in ((closed, "stream_truncated"), (halted, "limit_total")):
+        assert parser.abort("connection_lost", "reset") == []
+        assert [error.code for error in parser.response.errors] == [code]
+
+
+def test_decoded_messages_count_with_the_bytes_that_hold_them() -> None:
+    parser = sp.StreamParser("openai-chat")
+    message = {"choices": [{"index": 0, "delta": {"content": "a"}}]}
+    parser.feed(message)
+    size = parser.stats.bytes
+    assert size > 40
+    parser.feed(message)
+    assert (parser.stats.bytes, parser.stats.frames) == (2 * size, 2)

@@ -436,3 +436,10 @@ def test_a_client_of_events_may_be_asynchronous_only() -> None:
         return [event async for event in sp.aiter_events(Events())]
 
     assert "".join(event.text for event in asyncio.run(read()) if isinstance(event, sp.TextDelta)) == "Hello wörld"
+
+
+@pytest.mark.parametrize("name", ["aiter_bytes", "aiter_sse"])
+def test_a_source_that_only_an_async_loop_can_read_says_so(name: str) -> None:
+    source = type("Answer", (), {name: lambda _self: None})()
+    with pytest.raises(TypeError, match="this Answer is asynchronous: pass it to aiter_events"):
+        sp.iter_events(source)

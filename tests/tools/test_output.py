@@ -227,3 +227,16 @@ def test_what_has_no_schema_is_no_output_type(output_type):
 def test_another_tool_has_no_output():
     with pytest.raises(TypeError, match="was not made of an output type"):
         read_output(Tool("look"), {})
+
+
+def test_an_answer_that_is_no_object_is_the_only_member_of_one():
+    assert make_output_tool(int).parameters == {
+        "type": "object",
+        "properties": {"answer": {"type": "integer"}},
+        "required": ["answer"],
+        "additionalProperties": False,
+    }
+
+
+def test_the_keys_of_an_answer_are_read_as_their_type():
+    assert read_output(make_output_tool(dict[int, str]), {"answer": {"1": "a"}}) == {1: "a"}

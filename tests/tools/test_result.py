@@ -95,3 +95,17 @@ def test_a_result_and_its_envelopes_come_back_from_json_as_they_were(value, erro
     assert msgspec.json.decode(msgspec.json.encode(result), type=sp.ToolResult) == result
     for envelope in (result.to_envelope(), result.to_call_envelope()):
         assert msgspec.json.decode(msgspec.json.encode(envelope)) == envelope
+
+
+def test_a_result_without_a_time_has_an_envelope_without_one():
+    envelope = sp.ToolResult("1", "f").to_call_envelope()
+    assert (envelope["timestamp"], envelope["arguments"], envelope["tool_call_id"]) == (None, None, "1")
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+@pytest.mark.parametrize(("value", "told"), [(True, True), (False, False), (1, False)])
+def test_what_a_tool_says_of_the_output_that_it_cut_is_told(stream: str, value: object, told: bool) -> None:
+    metadata = sp.ToolResult("1", "f", {f"{stream}_truncated": value, "total_output_bytes": 9}).metadata
+    other = "stderr" if stream == "stdout" else "stdout"
+    assert (metadata[f"{stream}_truncated"], metadata[f"{other}_truncated"]) == (told, False)
+    assert metadata["total_output_bytes"] == 9

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 import pytest
 
-from streamparse.tools import Tool, tool, validate
+from streamparse.tools import Streamed, Tool, tool, validate
 
 
 class Unit(enum.Enum):
@@ -142,10 +142,20 @@ def not_json(x: Callable[[], int]): ...
 def unresolved(x: "Nowhere"): ...  # noqa: F821
 
 
-@pytest.mark.parametrize("function", [positional_only, not_json, unresolved, len])
+def mangled(__x): ...
+
+
+@pytest.mark.parametrize("function", [positional_only, not_json, unresolved, mangled, len])
 def test_a_function_that_no_call_by_name_can_reach_is_refused(function):
     with pytest.raises(TypeError, match=function.__name__):
         Tool("x", function=function)
+
+
+def test_a_default_that_no_request_can_hold_is_left_out():
+    def look(path: str = "\udcff", zone: str = "CET"): ...
+
+    assert Tool("look", function=look).parameters["properties"]["path"] == {"type": "string"}
+    assert Tool("look", function=look).parameters["properties"]["zone"]["default"] == "CET"
 
 
 def test_a_function_that_cannot_be_read_may_have_a_schema_by_hand():
@@ -200,3 +210,22 @@ def test_what_a_tool_is_unless_it_says_otherwise():
     plain = Tool("f")
     assert (plain.effect, plain.retries, plain.timeout, plain.lock, plain.tier) == ("once", 3, None, None, 0)
     assert (plain.strict, plain.needs_approval, plain.ends, plain.category) == (False, False, False, "")
+
+
+@pytest.mark.parametrize("parameters", [{}, {"type": "object"}, {"properties": None}, {"$ref": "#/$defs/A"}])
+def test_a_lock_may_name_any_parameter_of_a_schema_that_lists_none(parameters):
+    assert Tool("write", parameters=parameters, lock="path").lock == "path"
+
+
+def test_what_is_said_of_a_streamed_text_is_in_its_schema():
+    async def write(content: Annotated[Streamed[str], msgspec.Meta(description="all of it", max_length=9)]): ...
+
+    schema = {"type": "string", "description": "all of it", "maxLength": 9}
+    assert schema_of(write)["properties"] == {"content": schema}
+
+
+def test_the_first_of_several_streamed_parameters_that_cannot_be_is_named():
+    def write(b: Streamed[str], a: Streamed[str]): ...
+
+    with pytest.raises(TypeError, match="parameter 'a' is streamed"):
+        Tool("write", function=write)

@@ -82,3 +82,10 @@ def test_a_declaration_that_makes_no_sense_is_refused(wrong):
 def test_a_lock_that_is_neither_a_text_nor_a_function_is_refused():
     with pytest.raises(TypeError):
         sp.Tool("look", lock=3)
+
+
+def test_the_details_of_an_error_are_kept_as_they_were():
+    details = {"a": 1}
+    error = sp.ToolError("timeout", "late", details=details)
+    details["b"] = 2
+    assert (error.details, sp.ToolError("timeout", "late").details) == ({"a": 1}, {})

@@ -44,6 +44,19 @@ def test_a_schema_that_is_to_be_enforced_says_so(declared):
     assert list(Toolset.of([declared]).values()) == [Tool("weather", "Tell the weather.", SCHEMA, strict=True)]
 
 
+def test_what_is_no_schema_of_openapi_stays_as_it_is():
+    parameters = {"properties": {"a": {"type": "string", "nullable": True}, "b": {"any_of": [{"defs": 1}]}}}
+    (read,) = Toolset.of([{"name": "x", "parameters": parameters}]).values()
+    assert read.parameters == parameters
+
+
+def test_null_is_one_more_of_any_of_what_gemini_lists():
+    choice = {"anyOf": [{"type": "INTEGER"}, {"type": "BOOLEAN"}], "nullable": True}
+    (read,) = Toolset.of([{"name": "x", "parameters": {"type": "OBJECT", "properties": {"a": choice}}}]).values()
+    kinds = [{"type": "integer"}, {"type": "boolean"}, {"type": "null"}]
+    assert read.parameters["properties"]["a"] == {"anyOf": kinds}
+
+
 @pytest.mark.parametrize(
     "wrap", [lambda each: each, lambda each: {"functionDeclarations": [each]}], ids=["bare", "list"]
 )
@@ -269,3 +282,13 @@ def test_reading_tools_does_not_load_anyio():
 def test_whether_a_tool_requires_arguments_is_said_only_where_it_is_certain(parameters, requires):
     assert Toolset([Tool("f", parameters=parameters)]).requires_arguments("f") is requires
     assert Toolset().requires_arguments("f") is None
+
+
+def test_a_toolset_shows_the_names_of_its_tools():
+    assert repr(Toolset.of([{"name": "b"}, {"name": "a"}])) == "Toolset(['a', 'b'])"
+
+
+def test_null_is_one_more_value_of_an_enumeration_of_gemini():
+    schema = {"type": "OBJECT", "properties": {"a": {"type": "STRING", "enum": ["x"], "nullable": True}}}
+    (read,) = Toolset.of([{"name": "x", "parameters": schema}]).values()
+    assert read.parameters["properties"]["a"] == {"type": ["string", "null"], "enum": ["x", None]}

@@ -38,6 +38,15 @@ SHAPES: dict[str, tuple[Any, str]] = {
     "errors of text": ({"errors": ["no luck"]}, "no luck"),
     "errors beside a message": ({"message": "no luck", "errors": {"model": ["is odd"]}}, "no luck"),
     "a status": ({"error": {"code": 503, "message": "no luck", "status": "UNAVAILABLE"}}, "503: no luck"),
+    "a message of AWS": ({"Message": "no luck"}, "no luck"),
+    "a message of a function": ({"errorMessage": "no luck", "errorType": "Timedout"}, "Timedout: no luck"),
+    "a fault": ({"fault": {"faultstring": "no luck", "detail": {"errorcode": "E42"}}}, "no luck"),
+    "a problem": ({"type": "about:blank", "title": "no luck", "status": 502}, "502: no luck"),
+    "a problem with a detail": ({"title": "Not Found", "status": 404, "detail": "no luck"}, "404: no luck"),
+    "a code that is an object": (
+        {"error": {"message": "no luck", "code": {"a": 1}, "type": "busy"}},
+        "busy: no luck",
+    ),
     "in a list": ([{"error": {"code": 503, "message": "no luck", "status": "UNAVAILABLE"}}], "503: no luck"),
 }
 FORMS = {
@@ -49,6 +58,10 @@ FORMS = {
     "a field": "error: {}\n\n",
 }
 WIRES = ["auto", *sp.WIRES]
+TEXTS = {
+    "openai-chat": {"choices": [{"index": 0, "delta": {"content": "Yes."}}]},
+    "openai-completions": {"choices": [{"index": 0, "text": "Yes."}]},
+}
 PAGE = "<html><head><title>502 Bad Gateway</title></head></html>"
 
 
@@ -69,6 +82,19 @@ def test_an_error_in_any_shape_is_one_error_on_every_wire(wire: str, shape: str)
             ("stream", "provider_error", says)
         ], form
         assert events[1:] == [sp.Done(None, None, ok=False)], form
+
+
+@pytest.mark.parametrize("wire", TEXTS)
+@pytest.mark.parametrize("shape", [shape for shape, (error, _) in SHAPES.items() if isinstance(error, dict)])
+def test_an_error_in_any_shape_behind_text_is_told_though_the_end_marker_follows(wire: str, shape: str) -> None:
+    error, says = SHAPES[shape]
+    messages = [TEXTS[wire], {**TEXTS[wire], "usage": None}, error]
+    body = "".join(f"data: {json.dumps(message)}\n\n" for message in messages) + "data: [DONE]\n\n"
+    events = assert_same_in_every_cut(lambda: sp.StreamParser(wire), body.encode(), most=8)
+    assert [(event.code, event.message) for event in events if isinstance(event, sp.Error)] == [
+        ("provider_error", says)
+    ]
+    assert events[-1] == sp.Done(None, None, ok=False)
 
 
 @pytest.mark.parametrize("wire", WIRES)
@@ -157,3 +183,52 @@ def test_an_error_without_words_shows_what_the_server_sent_and_nothing_else(erro
 @pytest.mark.parametrize("message", [[], [{"error": "a"}, {"error": "b"}], ["error"], {}, None])
 def test_a_list_of_none_or_several_is_no_error(message: Any) -> None:
     assert find_error(message) is None
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"code": 0, "message": "success"},
+        {"error_code": 0, "error_msg": "ok"},
+        {"code": "0", "msg": "ok", "data": None},
+        {"code": None, "msg": "ok"},
+        {"code": 200, "msg": "OK", "data": None},
+        {"code": "success", "message": "done"},
+        {"code": 10000, "msg": "well", "success": True},
+        {"choices": [], "usage": {"prompt_tokens": 1}, "code": 200, "msg": "success"},
+        {"choices": [], "errors": [{"code": "W1", "message": "an old field"}]},
+        {"title": "A page", "status": 200},
+        {"title": "A page"},
+        {"event": "heartbeat", "msg": "alive"},
+        {"type": "ping", "msg": "alive"},
+    ],
+)
+def test_a_message_between_chunks_that_says_that_all_is_well_is_no_error(message: dict[str, Any]) -> None:
+    assert "choices" in message or find_error(message) is None
+    chunk = {"choices": [{"index": 0, "delta": {"content": "a"}, "finish_reason": "stop"}]}
+    body = "".join(f"data: {json.dumps(each)}\n\n" for each in (chunk, message))
+    events = assert_same_in_every_cut(lambda: sp.StreamParser("openai-chat"), body.encode(), most=8)
+    assert events == [sp.TextDelta("a"), sp.Done("stop", message.get("usage"), True)]
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        {"choices": [{"index": 0, "delta": {"content": "a"}}]},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "a"}},
+        {"type": "response.output_text.delta", "item_id": "m", "output_index": 0, "content_index": 0, "delta": "a"},
+        {"candidates": [{"content": {"parts": [{"text": "a"}]}}]},
+    ],
+)
+def test_an_error_in_a_list_in_the_middle_of_a_stream_is_the_providers_error(first: dict[str, Any]) -> None:
+    error = [{"error": {"code": 503, "message": "no luck", "status": "UNAVAILABLE"}}]
+    body = "".join(f"data: {json.dumps(each)}\n\n" for each in (first, error)) + "data: [DONE]\n\n"
+    events = assert_same_in_every_cut(lambda: sp.StreamParser("auto"), body.encode(), most=8)
+    assert [event.message for event in events if isinstance(event, sp.Error)] == ["503: no luck"]
+    assert events[0] == sp.TextDelta("a")
+    assert isinstance(events[-1], sp.Done)
+    assert not events[-1].ok
+
+
+def test_characters_of_any_script_in_an_error_without_words_are_shown_as_they_are() -> None:
+    assert describe_error({"detail": {"é": 1}}) == '{"é": 1}'

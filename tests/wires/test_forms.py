@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -53,6 +54,27 @@ def test_pieces_of_a_call_go_to_the_one_that_has_its_index_now() -> None:
     events = events_of(sp.StreamParser("cohere"), pieces)
     assert calls_of(events) == [("a", {"x": 12}), ("b", {"x": 12})]
     assert not [each for each in events if isinstance(each, sp.Error)]
+
+
+def _thinking(thought: str, **fields: Any) -> bytes:
+    data = {"type": "content-delta", "index": 0, "delta": {"message": {"content": {"thinking": thought, **fields}}}}
+    return f"event: content-delta\ndata: {json.dumps(data)}\n\n".encode()
+
+
+@pytest.mark.parametrize("other", [_thinking(""), _thinking("x", text="y"), _thinking("x", text="")])
+def test_a_thought_of_cohere_has_a_form(other: bytes) -> None:
+    parser = sp.StreamParser("cohere")
+    events = [event for piece in map(_thinking, "abcd") for event in parser.feed(piece)]
+    assert events == [sp.ReasoningDelta(text) for text in "abcd"]
+    assert parser._fast_path is not None
+    form = parser._fast_path.template
+    assert form is not None
+    assert form.take(_thinking("e")) == "e"
+    assert form.take(other) is None
+    pieces = [*map(_thinking, "abc"), other, *map(_thinking, "de")]
+    expected = merged(events_of(sp.StreamParser("cohere"), in_pieces(b"".join(pieces), 1)))
+    for reads in (pieces, [b"".join(pieces)], [pieces[0], b"".join(pieces[1:])]):
+        assert merged(events_of(sp.StreamParser("cohere"), reads)) == expected
 
 
 BETWEEN = {
@@ -138,17 +160,34 @@ def test_a_thought_that_a_message_holds_twice_is_read_as_once(other: bytes) -> N
         assert (parser.response, parser.stats) == (expected.response, expected.stats)
 
 
-def test_the_form_of_a_message_that_holds_its_string_twice_is_learnt() -> None:
+def _summary(text: str, thought: str | None = None, **fields: Any) -> bytes:
+    return (
+        _detail(text, thought, **fields)
+        .replace(b"reasoning.text", b"reasoning.summary")
+        .replace(b'"text"', b'"summary"')
+    )
+
+
+@pytest.mark.parametrize("other", [_summary("x", "y"), _summary("x", index=1), _summary("x", data="d"), _detail("x")])
+def test_a_summary_that_a_message_holds_twice_is_read_as_once(other: bytes) -> None:
+    pieces = [*map(_summary, ["a", "b", "c", '"d']), other, *map(_summary, "ef"), FINISH, DONE]
+    expected = events_of(sp.StreamParser("openai-chat"), in_pieces(b"".join(pieces), 1))
+    for reads in (pieces, [b"".join(pieces)], [b"".join(pieces[:3]), b"".join(pieces[3:])]):
+        assert merged(events_of(sp.StreamParser("openai-chat"), reads)) == merged(expected)
+
+
+@pytest.mark.parametrize("make", [_detail, _summary])
+def test_the_form_of_a_message_that_holds_its_string_twice_is_learnt(make: Callable[..., bytes]) -> None:
     parser = sp.StreamParser("openai-chat")
-    events = [event for piece in map(_detail, "abcd") for event in parser.feed(piece)]
+    events = [event for piece in map(make, "abcd") for event in parser.feed(piece)]
     assert "".join(event.text for event in events if isinstance(event, sp.ReasoningDelta)) == "abcd"
     assert parser._fast_path is not None
     form = parser._fast_path.template
     assert form is not None
-    assert form.take(_detail("e")) == "e"
-    assert form.take(_detail("e", "f")) is None
-    assert form.take(_detail("")) is None
-    assert form.take_run(_detail("g") + _detail("h") + _detail("i", "j"), 0, events.append) == 2 * len(_detail("g"))
+    assert form.take(make("e")) == "e"
+    assert form.take(make("e", "f")) is None
+    assert form.take(make("")) is None
+    assert form.take_run(make("g") + make("h") + make("i", "j"), 0, events.append) == 2 * len(make("g"))
     assert events[-2:] == ["g", "h"]
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
+from call_counts import count_calls
 from cuts import assert_same_in_every_cut, calls_of
 
 import streamparse as sp
@@ -99,3 +101,48 @@ def test_a_whole_message_goes_on_with_the_calls_of_the_deltas_before_it_by_their
 def test_a_name_that_begins_with_the_one_before_it_and_is_no_tool_begins_another_call() -> None:
     body = _body(_fragment(0, "a", ""), _fragment(0, "ab", "{}"))
     assert _read(body, tools=TOOLS) == ([("a", {}), ("ab", {})], [])
+
+
+def test_a_new_id_at_a_new_index_begins_a_call_whose_name_may_follow() -> None:
+    first = _fragment(0, "a", '{"x": ', "i")
+    assert _read(
+        _body(first, _fragment(1, None, "", "j"), _fragment(1, "b", '{"y": 2}'), _fragment(0, None, "1}"))
+    ) == (
+        [("b", {"y": 2}), ("a", {"x": 1})],
+        [],
+    )
+
+
+@pytest.mark.parametrize(("text", "codes"), [("", []), (" \n", []), ("x", ["late_arguments"])])
+def test_the_name_of_a_closed_call_once_more_begins_no_call_without_a_value(text: str, codes: list[str]) -> None:
+    body = _body(_fragment(0, "a", '{"x": 1}', "i"), _fragment(0, "a", text))
+    assert _read(body, tools=TOOLS) == ([("a", {"x": 1})], codes)
+
+
+def test_a_value_at_a_new_index_begins_a_call_whose_name_may_follow() -> None:
+    first = _fragment(0, "a", '{"x": ', "i")
+    body = _body(first, _fragment(1, None, '{"y": 2}'), _fragment(1, "b", ""), _fragment(0, None, "1}"))
+    assert _read(body, tools=TOOLS) == ([("b", {"y": 2}), ("a", {"x": 1})], [])
+
+
+def test_what_follows_a_call_in_fragments_of_its_form_is_late_once() -> None:
+    begun = [_fragment(0, "a", "", "i"), _fragment(0, None, '{"x"'), _fragment(0, None, ": 1"), _fragment(0, None, "}")]
+    late = [_fragment(0, None, text) for text in (" ", "late", "later")]
+    assert _read(_body(*begun, *late), tools=TOOLS) == ([("a", {"x": 1})], ["late_arguments"])
+
+
+def test_fragments_of_calls_in_turns_stay_with_their_calls() -> None:
+    starts = [_fragment(0, "a", "", "i"), _fragment(1, "b", "", "j")]
+    turns = [_fragment(index, None, text) for text in ('{"x": "', "]", "}", '\\"', "'", '"}') for index in (0, 0, 1)]
+    turns = [each for number, each in enumerate(turns) if number not in (0, 15)]  # one `{"x": "` and one `"}` for each
+    body = _body(*starts, *turns)
+    assert _read(body, tools=TOOLS) == ([("a", {"x": "]]}}\"\"''"}), ("b", {"x": "]}\"'"})], [])
+
+
+def test_a_fragment_inside_a_string_takes_few_calls() -> None:
+    """Cutting, decoding and telling it are twelve calls, those into C included."""
+    parser = sp.StreamParser("openai-chat", tools=TOOLS)
+    parser.feed(_body(_fragment(0, "a", '{"x": "', "i")).split(b"\n\n")[0] + b"\n\n")
+    pieces = [_body(_fragment(0, None, text)).split(b"\n\n")[0] + b"\n\n" for text in ("a", "b", "c", "d")]
+    counts = [count_calls(partial(parser.feed, piece)) for piece in pieces]
+    assert counts[-1] <= 12, counts

@@ -252,3 +252,28 @@ def test_the_parts_of_an_interaction_have_either_name(part: str, end: str) -> No
     parser = sp.StreamParser("gemini")
     ended = [[type(event) for event in parser.feed(message)][-1:] for message in messages]
     assert (ended[6], ended[8]) == ([sp.ToolCallComplete], [sp.ProviderItem])
+
+
+@pytest.mark.parametrize("line", ["foo: bar\n", "keepalive\n", ": alive\n", "}\n"])
+def test_a_stray_line_behind_bare_json_in_a_stream_is_no_part_of_it(line: str) -> None:
+    text = {name: {"candidates": [{"content": {"parts": [{"text": name}]}}]} for name in "abc"}
+    bare = json.dumps(text["b"], indent=1)
+    body = f"data: {json.dumps(text['a'])}\n\n{bare}\n{line}data: {json.dumps(text['c'])}\n\n"
+    events = assert_same_in_every_cut(lambda: sp.StreamParser("gemini"), body.encode())
+    assert text_of(events) == "abc"
+    assert [event for event in events if isinstance(event, sp.Error) and event.scope == "frame"] == []
+
+
+@pytest.mark.parametrize(("other", "id"), [("g", "i"), ("f", "j")])
+def test_a_piece_of_another_name_or_id_begins_a_call_though_the_last_is_open(other: str, id: str) -> None:
+    def piece(name: str, id: str, text: str, *, more: bool) -> dict[str, Any]:
+        arguments = [{"jsonPath": "$.a", "stringValue": text, "willContinue": more}]
+        call = {"name": name, "id": id, "partialArgs": arguments, "willContinue": True}
+        return {"candidates": [{"content": {"parts": [{"functionCall": call}]}}]}
+
+    pieces = [piece("f", "i", "x", more=True), piece(other, id, "y", more=False)]
+    end = {"candidates": [{"finishReason": "STOP"}]}
+    body = "".join(f"data: {json.dumps(each)}\n\n" for each in (*pieces, end))
+    events = assert_same_in_every_cut(lambda: sp.StreamParser("gemini"), body.encode(), most=20)
+    assert [event.name for event in events if isinstance(event, sp.ToolCallStart)] == ["f", other]
+    assert calls_of(events) == [(other, {"a": "y"})]

@@ -12,6 +12,7 @@ from cuts import assert_same_in_every_cut, calls_of, text_of
 import streamparse as sp
 from streamparse.frames import Frame
 from streamparse.providers.wires import WIRES, register_wire
+from streamparse.reading.wire import DEFAULTS, MinimalWire, Wire
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
@@ -55,3 +56,20 @@ def test_a_wire_with_the_least_that_it_needs_reads_text_and_the_calls_in_it(wire
     events = assert_same_in_every_cut(lambda: sp.StreamParser(wire), body, most=20)
     assert (text_of(events), calls_of(events)) == ("So. ", [("f", {})])
     assert events[-1] == sp.Done("over", None, ok=True)
+
+
+def test_a_wire_has_by_itself_all_that_the_parser_asks_of_it() -> None:
+    asked = {name for name in vars(Wire) if not name.startswith("_")} | {*Wire.__annotations__}
+    assert asked - {*vars(MinimalWire), *MinimalWire.__annotations__} == {*DEFAULTS}
+    wire = WIRES["lines"]
+    assert all(getattr(wire, name) == value for name, value in DEFAULTS.items())
+
+
+def test_a_wire_without_an_end_marker_is_never_over() -> None:
+    parser = sp.StreamParser("lines")
+    parser.stop_when_sealed()
+    for line in (b'data: {"line": "a"}\n\n', b"data: [DONE]\n\n", b'data: {"line": "b"}\n\n'):
+        parser.feed(line) if b"line" in line else None
+        assert (parser.over, parser.sealed, parser.can_go_on) == (False, False, True)
+    assert text_of(parser.close()) == ""
+    assert parser.response.content == "ab"

@@ -39,6 +39,11 @@ def _wrapped(**event: Any) -> dict[str, Any]:
     return {"bytes": base64.b64encode(json.dumps(event).encode()).decode()}
 
 
+def _cohere_call(index: int, id: str, arguments: str) -> dict[str, Any]:
+    call = {"id": id, "type": "function", "function": {"name": "f", "arguments": arguments}}
+    return {"type": "tool-call-start", "index": index, "delta": {"message": {"tool_calls": call}}}
+
+
 def _custom(id: str, input: str) -> dict[str, Any]:
     return _chunk(tool_calls=[{"index": 0, "id": id, "type": "custom", "custom": {"name": "sql", "input": input}}])
 
@@ -76,6 +81,19 @@ CASES: dict[str, tuple[str, list[Any], list[dict[str, Any]]]] = {
         "gemini",
         [_step(type="model_output"), _delta(type="text", text="Yes.", annotations=[{"url": "u"}]), STOP, COMPLETE],
         [{"type": "text_delta", "text": "Yes."}, {"type": "provider_item", "kind": "annotation", "data": {"url": "u"}}],
+    ),
+    "a thought of an interaction, and the counts of its metadata": (
+        "gemini",
+        [_step(type="thought"), _delta(type="thought", text="So."), STOP, _step(type="model_output"),
+         _delta(type="text", text="Yes.") | {"metadata": {"usage": {"total_tokens": 3}}}, STOP,
+         {"event_type": "interaction.complete", "interaction": {"status": "completed"}, "metadata": {}}],
+        [{"type": "reasoning_delta", "text": "So."}, TEXT],
+    ),
+    "pieces of an interaction that say what the signatures and the annotations say": (
+        "gemini",
+        [_step(type="model_output"), _delta(type="thought_signature"), _delta(type="text_annotation"),
+         _delta(type="text", text="Yes."), STOP, COMPLETE],
+        [TEXT],
     ),
     "an item of an interaction in no step of its own": (
         "gemini",
@@ -174,6 +192,23 @@ CASES: dict[str, tuple[str, list[Any], list[dict[str, Any]]]] = {
         [_chunk(content_list=[{"type": "image", "url": "u"}, {"type": "text", "text": "Yes."}]), STOPPED],
         [{"type": "provider_item", "kind": "image", "data": {"type": "image", "url": "u"}}, TEXT],
     ),
+    "a call of Snowflake that begins without input": (
+        "openai-chat",
+        [_chunk(tool_use_id="c", name="f"), _chunk(input='{"a": 1}'), STOPPED],
+        [{"type": "tool_call_start", "id": "c", "name": "f"}, {"type": "tool_call_delta", "arguments": '{"a": 1}'},
+         {"type": "tool_call_complete", "id": "c", "arguments": {"a": 1}}],
+    ),
+    "a call of Snowflake without an id": (
+        "openai-chat",
+        [_chunk(name="f", input={"a": 1}), STOPPED],
+        [{"type": "tool_call_start", "name": "f"}, {"type": "tool_call_delta", "arguments": '{"a": 1}'},
+         {"type": "tool_call_complete", "arguments": {"a": 1}}],
+    ),
+    "contents of Snowflake of another kind": (
+        "openai-chat",
+        [_chunk(content_list=["x", {"text": "Yes."}, {"type": "text"}]), STOPPED],
+        [TEXT],
+    ),
     "an error of a choice that has no finish reason": (
         "openai-chat",
         [_chunk(content="Yes."), {"choices": [{"index": 0, "delta": {}, "error": {"message": "down", "code": 502}}]}],
@@ -209,10 +244,55 @@ CASES: dict[str, tuple[str, list[Any], list[dict[str, Any]]]] = {
          {"type": "message-end", "delta": {"finish_reason": "COMPLETE"}}],
         [TEXT],
     ),
+    "a second call of Cohere without arguments, behind which the model moved on": (
+        "cohere",
+        [_cohere_call(0, "a", "{}"), _cohere_call(1, "b", ""), {"type": "tool-call-end", "index": 1},
+         _cohere_call(2, "c", "{"), {"type": "message-end", "delta": {"finish_reason": "MAX_TOKENS"}}],
+        [{"type": "tool_call_start", "id": "a"}, {"type": "tool_call_delta", "arguments": "{}", "index": 0},
+         {"type": "tool_call_complete", "id": "a"}, {"type": "tool_call_start", "id": "b"},
+         {"type": "tool_call_delta", "arguments": "{}", "index": 1}, {"type": "tool_call_complete", "id": "b"},
+         {"type": "tool_call_start", "id": "c"}, {"type": "error", "code": "truncated_call", "index": 2}],
+    ),
+    "an error of Cohere of a type": (
+        "cohere",
+        [COHERE_TEXT, {"type": "quota", "message": "too many requests"}],
+        [TEXT, {"type": "error", "code": "provider_error", "message": "quota: too many requests"}],
+    ),
+    "an error of Responses that is a message alone": (
+        "openai-responses",
+        [{"type": "response.output_text.delta", "delta": "Yes."}, {"message": "too many requests"}],
+        [TEXT, {"type": "error", "code": "provider_error", "message": "too many requests"}],
+    ),
     "an error of Cohere that is a message alone": (
         "cohere",
         [COHERE_TEXT, {"message": "too many requests"}],
         [TEXT, {"type": "error", "code": "provider_error", "message": "too many requests"}],
+    ),
+    "a call of Converse without an id": (
+        "bedrock-converse",
+        [{"contentBlockStart": {"contentBlockIndex": 0, "start": {"toolUse": {"name": "f"}}}},
+         {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"toolUse": {"input": "{}"}}}},
+         {"contentBlockStop": {"contentBlockIndex": 0}}, {"messageStop": {"stopReason": "tool_use"}}],
+        [{"type": "tool_call_start", "id": "call_0"}, {"type": "tool_call_delta"},
+         {"type": "tool_call_complete", "id": "call_0", "arguments": {}}],
+    ),
+    "an exception of Converse that is a text": (
+        "bedrock-converse",
+        [{"throttlingException": "slow down"}],
+        [{"type": "error", "code": "provider_error", "message": "throttlingException: throttlingException"}],
+    ),
+    "an answer of Converse without a message": (
+        "bedrock-converse",
+        [{"output": {}, "stopReason": "end_turn"}],
+        [],
+    ),
+    "edits of the context of Anthropic, of which there are none": (
+        "anthropic",
+        [{"type": "message_start", "message": {"content": []}},
+         {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "context_management": {"applied_edits": []}},
+         {"type": "message_delta", "delta": {}, "context_management": {"applied_edits": [1], "more": []}},
+         {"type": "message_stop"}],
+        [{"type": "provider_item", "kind": "context_management", "data": {"applied_edits": [1], "more": []}}],
     ),
     "a tool of the server in a whole answer of Converse": (
         "bedrock-converse",

@@ -347,6 +347,11 @@ COUNTS: list[tuple[str, dict[str, Any], TokenCounts]] = [
     ("nothing", {}, TokenCounts()),
     ("counts that are none", {"prompt_tokens": "many", "completion_tokens": -3, "total_tokens": None}, TokenCounts()),
     ("counts that have no end", {"prompt_tokens": 1e400, "completion_tokens": float("nan")}, TokenCounts()),
+    (
+        "what DeepSeek found in its cache",
+        {"prompt_tokens": 9, "completion_tokens": 2, "prompt_cache_hit_tokens": 6, "prompt_cache_miss_tokens": 3},
+        TokenCounts(9, 2, 11, 6),
+    ),
     ("parts that are more than the whole", {"prompt_tokens": 5, "cached_tokens": 9}, TokenCounts(5, 0, 5, 5)),
 ]  # fmt: skip
 

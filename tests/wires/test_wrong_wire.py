@@ -81,6 +81,20 @@ def test_the_error_of_a_wrong_wire_comes_before_a_long_answer_is_over() -> None:
     assert codes.count("wrong_wire") == 1
 
 
+UNKNOWN = b'data: {"a":1}\n\n'
+
+
+@pytest.mark.parametrize(
+    ("wire", "frames"),
+    [("auto", [UNKNOWN] * 16), ("auto", [UNKNOWN, b"data: [DONE]\n\n"]), ("openai-chat", [UNKNOWN] * 16)],
+)
+def test_that_no_wire_speaks_like_a_body_is_told_once_enough_of_it_was_seen(wire: str, frames: list[bytes]) -> None:
+    parser = sp.StreamParser(wire)  # type: ignore[arg-type]
+    codes = [[event.code for event in parser.feed(frame) if isinstance(event, sp.Error)] for frame in frames]
+    assert ["not_a_stream" in each for each in codes] == [False] * (len(frames) - 1) + [True]
+    assert [error.code for error in parser.response.errors].count("not_a_stream") == 1
+
+
 def test_a_frame_of_another_wire_before_those_of_the_named_one_is_no_error() -> None:
     before = b'event: metadata\ndata: {"run_id":"1"}\n\n'
     body = (FOLDER / "arguments-whole-in-one-frame-complete-in-that-frame.sse").read_bytes()
@@ -119,3 +133,12 @@ def test_the_first_message_may_be_an_error_in_the_shape_of_a_gateway(wire: str) 
     parser = sp.StreamParser(wire)
     events = parser.feed(b'data: {"errors":[{"message":"no"}]}\n\n') + parser.close()
     assert "provider_error" in [event.code for event in events if isinstance(event, sp.Error)]
+
+
+@pytest.mark.parametrize("wire", ["auto", "openai-chat"])
+def test_an_error_before_the_wire_is_known_is_where_its_message_is(wire: str) -> None:
+    error = b'data: {"error":{"message":"no"}}\n\n'
+    chat = b'data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'
+    events = assert_same_in_every_cut(lambda: sp.StreamParser(wire), UNKNOWN * 2 + error + chat)  # type: ignore[arg-type]
+    (found,) = [event for event in events if isinstance(event, sp.Error) and event.code == "provider_error"]
+    assert found.offset == len(UNKNOWN * 2) + len("data: ")

@@ -211,6 +211,7 @@ class ActiveMarkers:
         # What is looked for at the start, after a call, and in text.
         self.at_start, self.later, self.prose = _build_first(selection, tools)
         self._listed: dict[tuple[str, Position], list[Candidate]] = {}
+        self._in_thought: dict[tuple[Thought, bool], IndexedMarkers] | None = None  # few answers have many thoughts
 
     def note_found(self, dialect: Dialect) -> None:
         """A dialect produced a call.
@@ -245,10 +246,15 @@ class ActiveMarkers:
 
     def get_markers_in_thought(self, thought: Thought, is_fresh: bool) -> IndexedMarkers:
         """Return the markers that count in an open thought; while nothing was said in it, its own openers, too."""
-        echoes = (*thought.opens, *thought.echoes) if is_fresh else ()
-        own = get_index(self.drops.union(thought.closes, echoes))
-        selection = self._selection
-        return IndexedMarkers((selection.ending.fixed, own), selection.in_thought, selection.ending.leads, self._tools)
+        built = self._in_thought = self._in_thought or {}
+        markers = built.get((thought, is_fresh))
+        if markers is None:
+            echoes = (*thought.opens, *thought.echoes) if is_fresh else ()
+            own = get_index(self.drops.union(thought.closes, echoes))
+            fixed, leads = self._selection.ending
+            markers = IndexedMarkers((fixed, own), self._selection.in_thought, leads, self._tools)
+            built[thought, is_fresh] = markers
+        return markers
 
     def list_candidates_in_thought(self, marker: str) -> list[Candidate]:
         """Return the dialects that may read what follows a marker in an open thought."""
@@ -289,6 +295,7 @@ class ActiveMarkers:
         built = _build(self._selection, self._tools, self.drops, after_call, self._repeated_leads)
         self.at_start, self.later, self.prose = built
         self._listed = {}
+        self._in_thought = None
 
 
 @lru_cache(maxsize=64)

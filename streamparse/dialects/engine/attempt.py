@@ -264,7 +264,7 @@ class Attempt:
 
     def _get_open_draft(self) -> Draft | None:
         """The recorded call that has begun, is not over, and would be reported."""
-        draft = self._record.open_draft if self._record is not None and not self._record.is_live else None
+        draft = self._record.open_draft if self._record is not None else None
         return draft if draft is not None and self._setting.is_known(draft.name, "") else None
 
     def _make_record(self, candidate: Candidate) -> RecordingSink | None:

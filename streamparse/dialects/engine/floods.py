@@ -119,7 +119,7 @@ class Floods:
         self._was_known = False  # a text of this flood was
         self._tags = tags
         self._budget = budget
-        self._states: dict[Snapshot, State] = {}
+        self._states: dict[Snapshot, State] | None = None  # most answers have none
         self._moves = 0
         self._fruitless = 0  # parts of runs that were learnt since one was known
         self._skipping = 0  # so many texts that repeat themselves are not read part by part
@@ -160,7 +160,7 @@ class Floods:
         self._settle(machine)
         self.is_on = False
         self.vain = 0
-        self._states.clear()
+        self._states = None
         self._moves = 0
 
     def may_skip(self, reader: Reader) -> bool:
@@ -190,6 +190,8 @@ class Floods:
         if run is None:
             return at
         part, start, end = run
+        if self._state is None and self._states:
+            self._state = self._find_state(machine)  # which was perhaps met before
         if start > at:
             reader.hidden = len(text) - start
             self._take(machine, text[at:start])
@@ -205,12 +207,15 @@ class Floods:
             at += len(part)
             reader.hidden = len(text) - at
             self._learn(machine, part)
-            if self._state is None:  # it was more than text
-                break
-            if learnt % _MOST_ALIKE == 0 and 2 * len(part) <= MOST_PIECE:
+            if self._state is None:  # it was more than text, or at its end a call is being read
+                turn = len(self._unit) // 3
+                self._unit = self._unit[turn:] + self._unit[:turn]
+            elif learnt % _MOST_ALIKE == 0 and 2 * len(part) <= MOST_PIECE:
                 part += part
-            if self._fruitless >= _MOST_LEARNT:
+            if self._fruitless >= _MOST_LEARNT and (self._state is None or part not in self._state.moves):
                 self._skipping = self._most_skipped = min(2 * self._most_skipped + 1, _MOST_PATIENCE)
+                break
+            if self._state is None:
                 break
         reader.hidden = 0
         return at
@@ -339,15 +344,16 @@ class Floods:
 
     def _find_state(self, machine: Machine) -> State | None:
         """The state in which the parser is."""
-        if len(self._states) >= _MOST_STATES or self._moves >= _MOST_MOVES:
-            self._states.clear()
+        states = self._states
+        if states is None or len(states) >= _MOST_STATES or self._moves >= _MOST_MOVES:
+            states = self._states = {}
             self._moves = 0
         snapshot = machine.capture()
         if snapshot is None:
             return None
-        state = self._states.get(snapshot)
+        state = states.get(snapshot)
         if state is None:
-            state = self._states[snapshot] = State(snapshot)
+            state = states[snapshot] = State(snapshot)
         return state
 
 

@@ -30,6 +30,7 @@ _MOST_HEADS: Final = 256
 _NAME = lazy_re(r"[^\s<>(){}\[\]\"'`|,;=]*[\w$-]")
 
 _NONE: Final[frozenset[str]] = frozenset()  # each one that is made costs 216 bytes
+_UNKNOWN: Final = SchemaView([], None)
 
 
 class TagChange(NamedTuple):
@@ -121,6 +122,8 @@ class Context(msgspec.Struct, frozen=True):
     declared: bool = False
     thoughts: bool = True
     tags: TagBalance = field(default_factory=TagBalance)
+    views: dict[str, SchemaView] = field(default_factory=dict)
+    """What the schemas say that were looked at, by the tool's name."""
 
     def trust_declared(self) -> Context:
         """Return a context in which only declared tools are believed."""
@@ -133,11 +136,7 @@ class Context(msgspec.Struct, frozen=True):
 
     def resolve_name(self, written: str) -> str:
         """Return the name that was meant."""
-        # Some models write `functions.NAME` or `NAME.NAME`.
-        bare = written.removeprefix("functions.")
-        namespace, _, name = bare.partition(".")
-        bare = name if name == namespace else bare
-        return bare if written not in self.tools and bare in self.tools else written
+        return self.tools.resolve_name(written)
 
     def believes(self, name: str) -> bool:
         """Whether a call of this name counts: the tool is declared, or could be one that is not."""
@@ -150,8 +149,13 @@ class Context(msgspec.Struct, frozen=True):
 
     def view_parameters(self, name: str) -> SchemaView:
         """Return what the schema of a tool says of its arguments; of a tool that is not declared, nothing."""
-        schema = self.tools[name].parameters if name in self.tools else None
-        return SchemaView([] if schema is None else [schema], schema)
+        if name not in self.tools:
+            return _UNKNOWN
+        view = self.views.get(name)
+        if view is None:
+            schema = self.tools[name].parameters
+            view = self.views[name] = SchemaView([schema], schema)
+        return view
 
 
 Body: TypeAlias = Callable[[Reader, Context], Step[bool]]

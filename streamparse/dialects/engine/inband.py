@@ -25,7 +25,7 @@ from streamparse.dialects.engine.active_markers import Candidate, Catalogue
 from streamparse.dialects.engine.attempt import Attempt, MarkerMet, Outcome, Setting
 from streamparse.dialects.engine.floods import LEAST_RUN, MOST_PIECE, Floods, Recording, Snapshot
 from streamparse.dialects.engine.grammar import Context, Dialect, Dialects, Quoted, Reasoning, Thought, leave_out_calls
-from streamparse.dialects.engine.markers import MarkerMatch
+from streamparse.dialects.engine.markers import Found, MarkerMatch
 from streamparse.dialects.engine.reader import Reader, RescanBudget, Step
 from streamparse.dialects.engine.sinks import DirectSink
 from streamparse.dialects.engine.spans import AFTER_CALL, BLANK, IN_TEXT, START, OpenThought, VisibleText
@@ -349,12 +349,14 @@ class InBandParser:
             span.passed_on, self._find_in_prose = None, None
         recording.left, recording.spending = self._reader.marker_left, self._budget.get_record()
         recording.is_plain = recording.left is None and not self._reader.unsettled
-        return recording if before == self._note_state() and recording.spending is not None else None
+        return recording if before == self._note_state() else None
 
     def _note_state(self) -> tuple[Any, ...]:
         """What only reports change that are more than text."""
         direct = self._direct
-        return self._span, self._active.at_start, self._found, direct.has_calls, bool(direct.calls)
+        return (
+            self._span, self._active.at_start, self._found, direct.has_calls, bool(direct.calls), direct.told,
+        )  # fmt: skip
 
     def replay(self, text: str) -> None:
         """See `Machine`."""
@@ -370,12 +372,15 @@ class InBandParser:
         """Pass on text up to the next marker, and act on it; return False if more text is needed."""
         reader, place = self._reader, self._text.place
         text, at = reader.buffer, reader.at
-        if self._thought is None and place != IN_TEXT and (visible := self._find_visible(text, at)) >= 0:
-            # Where text begins is known, so the rest is searched with the fewer markers that count in text.
-            self._write(self._take(visible + 1 - at))
-            return True
+        found: Found | None = None
+        if self._thought is None and place != IN_TEXT and len(text) - at > _MOST_MARKER:
+            visible, found = self._find_visible(text, at)
+            if visible >= 0:  # so the rest is searched with the fewer markers that count in text
+                self._write(self._take(visible + 1 - at))
+                return True
         markers = self._markers
-        found = markers.search(text, at)
+        if found is None:
+            found = markers.search(text, at)
         end = len(text) if found is None else found.start()
         # Blanks after a call wait for what follows: next to another call, or at the end, they are structure.
         is_gap = place == AFTER_CALL and self._thought is None and not text[at:end].strip(BLANK)
@@ -400,18 +405,18 @@ class InBandParser:
                 self._write(self._take(1))
         return reader.final
 
-    def _find_visible(self, text: str, at: int) -> int:
-        """Where visible text begins; -1 if a marker may be there."""
-        if len(text) - at <= _MOST_MARKER:
-            return -1
+    def _find_visible(self, text: str, at: int) -> tuple[int, Found | None]:
+        """Where visible text begins in a long text, -1 if that is not known; and the marker that is there instead."""
         blanks = _BLANKS.match(text, at)
         assert blanks is not None
         begin = blanks.end()
         if len(text) - begin <= _MOST_MARKER:
-            return -1
-        # Only where a marker can begin is looked at, for the rest of the text may be long.
-        found = self._markers.search(text[: begin + _MOST_MARKER], at)
-        return begin if found is None or found.start() > begin else -1
+            return -1, None
+        # Only where a marker can begin is looked at, for the text may be long, before this place and behind it.
+        found = self._markers.search(text[at : begin + _MOST_MARKER])
+        if found is None or at + found.start() > begin:
+            return begin, None
+        return -1, Found(text, at + found.start(), at + found.end())
 
     def _drop_gap(self, gap: int) -> None:
         """At the end of the text, blanks after a call are structure."""
@@ -437,7 +442,6 @@ class InBandParser:
 
     def _enter(self, span: VisibleText | OpenThought) -> None:
         """From here on text belongs to this span."""
-        self._found += 1
         self._span = span
         self._thought = span if isinstance(span, OpenThought) else None
         self._tell: Callable[[str], object] = span.tell
@@ -451,6 +455,8 @@ class InBandParser:
 
     def _close_thought(self, thought: OpenThought) -> None:
         thought.revoke("thought_closed")
+        if thought.has_told:
+            self._found += 1
         self._joins_thoughts = thought.joins or not thought.is_fresh
         self._enter(self._text)
 
@@ -560,9 +566,9 @@ class InBandParser:
         if self._reader.tape.has_call:
             self._reader.tape.restart(self._reader.buffer, self._reader.at)
         if outcome.record is not None:
-            self._found += 1
             self._settle(met, outcome)
             if outcome.cut is not None:
+                self._found += 1
                 outcome.record.report_cut(outcome.cut)
         if outcome.dialect is not None:
             self.dialect = outcome.dialect.name

@@ -438,7 +438,7 @@ class _FalseStarts:
 
     def pass_over(self, at: int, head: str) -> int:
         """Return where to search on; `head`: as many characters after the place `at` as the longest marker has."""
-        if head == self._head and len(head) == self._longest:
+        if head == self._head:
             # Since then each place was looked at, so wherever the same text follows there is no marker either.
             end = find_end_of_repeats(self._text, self._first, at - self._first)
             return max(at, end - self._longest) + 1
@@ -471,8 +471,7 @@ class Tags:
 
     def search(self, text: str, pos: int = 0) -> Found | None:
         """Return the next marker, or the beginning of one at the end of the text."""
-        if len(text) - pos > _MANY:
-            pos = _skip_repeats(self.search, text, pos, self._longest)
+        starts: _FalseStarts | None = None
         at = text.find("<", pos)
         while at >= 0:
             rest = text[at : at + self._longest]
@@ -481,7 +480,8 @@ class Tags:
                     return Found(text, at, at + len(literal))
                 if len(rest) == len(text) - at and literal.startswith(rest):
                     return Found(text, at, len(text), is_beginning=True)
-            at = text.find("<", at + 1)
+            starts = starts or _FalseStarts(text, self._longest)
+            at = text.find("<", starts.pass_over(at, rest))
         return None
 
     def is_complete(self, match: Found, final: bool) -> bool:  # noqa: ARG002 - a `MarkerSet`

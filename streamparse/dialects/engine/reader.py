@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator
 from io import StringIO
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
-from streamparse.dialects.engine.markers import MarkerSet
+from streamparse.dialects.engine.markers import MarkerMatch, MarkerSet
 from streamparse.limits import most
 from streamparse.patterns import lazy_partial
 
@@ -32,6 +32,7 @@ Pattern: TypeAlias = "regex.Pattern[str]"
 Step: TypeAlias = Generator[None, None, T]
 
 _BLANKS = lazy_partial(r"[ \t\r\n]*")
+LONG: Final = 512  # characters of a text from which on `Reader.find` is worth its while
 _MUCH: Final = 4096  # characters: a look that took so many is not repeated
 _MANY_TIMES: Final = 16
 _MOST_AGAIN: Final = 8 * _MUCH  # characters that are looked at more than once
@@ -51,6 +52,7 @@ class Reader:
         "_kept",
         "_most",
         "_pinned",
+        "_searched",
         "at",
         "buffer",
         "fast_path",
@@ -81,6 +83,7 @@ class Reader:
         self._kept: StringIO | None = None
         self._most: int | None = None
         self._pinned = False
+        self._searched: dict[MarkerSet, _Searched] | None = None  # in this buffer
 
     @property
     def is_at_end(self) -> bool:
@@ -91,6 +94,8 @@ class Reader:
         """Add text that has come."""
         self.buffer = self.buffer[self.at :] + text if self.at < len(self.buffer) else text
         self.at = 0
+        if not self.hidden:  # else it is a part of a longer text, which is gone on with
+            self._searched = None
 
     def take_rest(self) -> str:
         """Return what has come and was not read, and leave the reader empty."""
@@ -264,6 +269,22 @@ class Reader:
         found = pattern.match(self.buffer, self.at, partial=True)
         return found is not None and found.partial
 
+    def find(self, markers: MarkerSet) -> MarkerMatch | None:
+        """Find the next of these markers, or the beginning of one at the end of the text, as their own search does.
+
+        A long stretch is not searched again: a value may end long before the next marker, and each of many values would
+        be searched up to there.
+        """
+        text, at = self.buffer, self.at
+        searched = None if self._searched is None else self._searched.get(markers)
+        if searched is not None and searched.covers(text, at):
+            return searched.found
+        found = markers.search(text, at)
+        if found is None or found.start() - at > LONG:
+            self._searched = self._searched or {}
+            self._searched[markers] = _Searched(text, at, found)
+        return found
+
     def read_until(self, markers: MarkerSet, tell: Callable[[str], object], least: int = sys.maxsize) -> Step[str]:
         """Pass the text up to the next marker to `tell` as it comes; return the marker, not taken, or "" at the end.
 
@@ -298,6 +319,18 @@ class Reader:
             self.fast_path = go_on if self._kept is None and self.at == len(self.buffer) else None
             yield
             self.fast_path = None
+
+
+class _Searched(NamedTuple):
+    """What was found in a text from `at` on."""
+
+    text: str
+    at: int
+    found: MarkerMatch | None
+
+    def covers(self, text: str, at: int) -> bool:
+        """Whether the same is found in this text from here on."""
+        return text is self.text and at >= self.at and (self.found is None or at <= self.found.start())
 
 
 class Tape:

@@ -204,6 +204,8 @@ class OpenThought:
         self.joins = joins
         # Nothing but blanks so far: another opener may be the prompt's, or the model's, own.
         self.is_fresh = True
+        # Something was passed on by `write`, be it blanks.
+        self.has_told = False
         self.passed_on: list[str] | None = None  # while it is a list: the thought that is passed on
 
     def tell_run(self, texts: list[str]) -> int:
@@ -239,7 +241,7 @@ class OpenThought:
     def _pass_on(self, text: str) -> bool:
         self.quotes.pieces.append(text)
         pieces = ("\n", text) if self.joins else (text,)
-        self.joins = False
+        self.joins, self.has_told = False, True
         if self.passed_on is not None:
             self.passed_on += pieces
         for piece in pieces:

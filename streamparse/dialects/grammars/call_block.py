@@ -16,6 +16,7 @@ import msgspec
 from streamparse.dialects.engine.grammar import Body, Context, get_follows
 from streamparse.dialects.engine.markers import Stops
 from streamparse.dialects.engine.reader import Pattern, Reader, Step
+from streamparse.dialects.engine.sinks import Draft
 from streamparse.dialects.grammars.json_values import read_arguments
 from streamparse.json.scan import Scanner
 from streamparse.patterns import lazy_partial
@@ -140,7 +141,9 @@ def write_call(
 
 def fail_call(context: Context, call: Call, trouble: str) -> None:
     """A call cannot be read; where its arguments nest too deep, that is why."""
-    scanner = Scanner(context.limits.max_depth)
-    scanner.scan(call.raw)
-    code = scanner.error if scanner.error == "json_depth" else "malformed_call"
+    code = "malformed_call"
+    if not isinstance(call, Draft):  # of what is recorded, errors are not told
+        scanner = Scanner(context.limits.max_depth)
+        scanner.scan(call.raw)
+        code = scanner.error if scanner.error == "json_depth" else code
     context.sink.call_error(call, code, trouble)

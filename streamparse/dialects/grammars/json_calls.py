@@ -19,8 +19,10 @@ its list, also for those before it.
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from io import StringIO
+from typing import Final
 
 import msgspec
 
@@ -43,11 +45,13 @@ from streamparse.dialects.grammars.call_json import (
 )
 from streamparse.dialects.grammars.json_values import read_arguments, read_container, read_string, skip_value
 from streamparse.json import JSONError, read
-from streamparse.patterns import lazy_partial
+from streamparse.limits import most
+from streamparse.patterns import lazy_partial, lazy_re
 from streamparse.sink import Call
 
 # What an argument value may begin with.
 _VALUES = frozenset('{["n')
+_LEAST_HEAD = 32  # characters of a text in which a name and the key of the arguments are looked for at once
 
 
 class Draft(msgspec.Struct):
@@ -61,9 +65,11 @@ class Draft(msgspec.Struct):
     has_others: bool = False  # it has members that no call has
     has_type: bool = False  # it has members that the definition of a tool has, too
     is_whole: bool = True  # the last value that was begun has ended
-    was_repaired: bool = False  # a brace is missing, or a comma too many
+    was_repaired: bool = False  # a brace or a comma is missing or one too many, or the call says a thing twice
 
 
+_NOTHING: Final[frozenset[str]] = frozenset()
+_HEAD: Final = frozenset({"name", "arguments"})
 _MORE = rf"(?P<more>[;,]?{GAP}(?=\{{))"
 _FIRST_KEY = lazy_partial(r"\{[ \t\r\n]{0,64}\"(?P<key>[^\"\\]{1,256})\"[ \t\r\n]{0,64}:")
 # What follows the arguments under a tool's name: another call, in an object of its own or not; or the end.
@@ -101,6 +107,15 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
         return Markers((*self.closes, *self.opens))
 
     @cached_property
+    def roles(self) -> dict[str, str]:
+        """What the keys that make a call say of it."""
+        return {
+            **dict.fromkeys(self.ids, "id"),
+            **dict.fromkeys(self.arguments, "arguments"),
+            **dict.fromkeys(self.names, "name"),
+        }
+
+    @cached_property
     def patterns(self) -> Patterns:
         """What is around and between the objects."""
         closes, last_closes = write_any(self.closes), write_any((*self.closes, *self.last_closes))
@@ -111,6 +126,13 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
             end=rf"{GAP}\}}?{GAP}{closes}",  # perhaps after one brace too many
             last_end=rf"{GAP}\}}?{GAP}{last_closes}",
         )
+
+    @cached_property
+    def head(self) -> re.Pattern[str]:
+        """How nearly every call begins, after its brace."""
+        names, arguments = write_any(self.names), write_any(self.arguments)
+        name = rf"\"{names}\"{GAP}:{GAP}\"(?P<name>[^\"\\]{{1,256}})\""
+        return lazy_re(rf"{GAP}{name}{GAP},{GAP}\"{arguments}\"{GAP}:{GAP}(?=\{{)")
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
         block = _Objects(self)
@@ -124,7 +146,10 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
         draft = Draft(was_repaired=reader.buffer[reader.at] != "{")
         if not draft.was_repaired:
             reader.take(1)
-        sound = yield from self._read_members(reader, context, draft)
+        sound, known = True, _NOTHING
+        if len(reader.buffer) - reader.at > _LEAST_HEAD and self._take_head(reader, context, draft):
+            sound, known = (yield from self._read_arguments(reader, context, draft, "{")), _HEAD
+        sound = sound and (yield from self._read_members(reader, context, draft, known))
         if draft.call is not None:
             if not draft.is_whole and not reader.is_at_end:
                 fail_call(context, draft.call, f"the call of {draft.name!r} breaks off")
@@ -144,6 +169,18 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
         write_call(reader, context, draft.name, draft.id, draft.arguments or "{}", draft.was_repaired)
         return True
 
+    def _take_head(self, reader: Reader, context: Context, draft: Draft) -> bool:
+        """Take a name and the key of the arguments at once, if they have come; else nothing."""
+        head = None if context.declared else self.head.match(reader.buffer, reader.at)
+        if head is None or len(head[0]) > min(most(context.limits.max_key), most(context.limits.max_name)):
+            return False  # what comes is read piece by piece, and may be too long
+        name = context.resolve_name(head["name"])
+        if not head["name"].isprintable() or not context.believes_quoted(name):
+            return False
+        draft.name = name
+        reader.take(len(head[0]))
+        return True
+
     def _is_whole(self, draft: Draft, context: Context, is_element: bool) -> bool:
         """Whether an object without arguments is a call: another key may hold the arguments."""
         if draft.has_others or not self.explicit:
@@ -152,23 +189,34 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
         may_be = not tools or (name in tools and not tools.requires_arguments(name))
         return self.by_name and not is_element and not draft.has_type and may_be
 
-    def _read_members(self, reader: Reader, context: Context, draft: Draft) -> Step[bool]:
-        """Read an object's members up to its closing brace; False where it is not sound."""
-        separated = False
+    def _read_members(
+        self, reader: Reader, context: Context, draft: Draft, known: frozenset[str] = _NOTHING
+    ) -> Step[bool]:
+        """Read an object's members up to its closing brace; False where it is not sound.
+
+        `known` is what the members say that were read before.
+        """
+        is_empty = separated = not known
         while True:
             after = yield from reader.skip_blanks()
             if after in ("}", ","):
                 reader.take(1)
-                draft.was_repaired = draft.was_repaired or separated
-                separated = after == ","
+                if separated and not (is_empty and after == "}"):
+                    draft.was_repaired = True
                 if after == "}":
                     return True
+                separated = True
                 continue
-            separated = False
             key = (yield from read_string(reader, context.limits.max_key)) if after == '"' else None
             if key is None or (yield from reader.skip_blanks()) != ":":
                 return False
             reader.take(1)
+            role = self.roles.get(key)
+            if not separated or role in known:
+                draft.was_repaired = True
+            elif role is not None:
+                known |= {role}
+            is_empty = separated = False
             if not (yield from self._read_member(reader, context, draft, key)):
                 return False
 
@@ -189,7 +237,9 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
         if key == "function" and first == "{" and draft.name is None:
             reader.take(1)
             return (yield from self._read_members(reader, context, draft))
-        draft.has_others = draft.has_others or key not in (*self.names, *self.arguments, *self.ids, *NEUTRAL_KEYS)
+        # What is no word may hold what the call is to be given.
+        is_known = key in (*self.names, *self.arguments, *self.ids, *NEUTRAL_KEYS) and first not in ("{", "[")
+        draft.has_others = draft.has_others or not is_known
         return (yield from skip_value(reader, context.limits, self.stops))
 
     def _read_name(self, reader: Reader, context: Context, draft: Draft) -> Step[bool]:

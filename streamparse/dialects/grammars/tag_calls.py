@@ -146,9 +146,8 @@ class TagCalls(msgspec.Struct, frozen=True, dict=True):
         if is_weak and (yield from reader.peek_match(self.patterns.hollow)) is not None:
             return False
         reader.commit()
-        groups = opening.groupdict()
-        is_empty = groups.get("empty") is not None
-        call = context.sink.call_start(name, groups.get("id"), "inband")
+        is_empty = _read_group("empty", opening) is not None
+        call = context.sink.call_start(name, _read_group("id", opening), "inband")
         if self.lead:
             yield from reader.match(self.patterns.leading)
         if not is_empty and (yield from reader.skip_blanks()) == "{":
@@ -196,11 +195,11 @@ class TagCalls(msgspec.Struct, frozen=True, dict=True):
         key, declared = self._unescape(token["key"]), members.typed.members
         foreign = members.is_empty and key in _ENVELOPES and bool(declared) and key not in declared
         entered = (yield from reader.match(self.patterns.entering)) if self.value_open else None
-        groups = token.groupdict() | (entered.groupdict() if entered is not None else {})
-        if groups.get("none") is not None:
+        if _read_group("none", entered, token) is not None:
             return False
-        value = members.begin_value(key, self.find_kinds(groups.get("type"), members.typed.view_member(key)))
-        ending = _make_value_end(self, groups.get("cdata") is not None, _ANY_KEY)
+        said = _read_group("type", entered, token)
+        value = members.begin_value(key, self.find_kinds(said, members.typed.view_member(key)))
+        ending = _make_value_end(self, _read_group("cdata", entered, token) is not None, _ANY_KEY)
         end = yield from read_value(reader, ending, value, token["key"])
         if end is None:
             value.abort()
@@ -244,7 +243,16 @@ class TagCalls(msgspec.Struct, frozen=True, dict=True):
 
 def _is_odd(tag: Match) -> bool:
     """Whether a tag was not as it should be."""
-    return tag.groupdict().get("odd") is not None
+    return _read_group("odd", tag) is not None
+
+
+def _read_group(name: str, *tags: Match | None) -> str | None:
+    """Return a group of the first tag whose pattern has it."""
+    for tag in tags:
+        if tag is not None and name in tag.re.groupindex:
+            group: str | None = tag[name]
+            return group
+    return None
 
 
 @lru_cache(maxsize=256)

@@ -290,6 +290,8 @@ ARRAYS = (
         r"\s{0,64}\[\s{0,64}\{\s{0,64}\"",
         models="Apertus 8B and 70B",
         example='<|tools_prefix|>[{"get_weather": {"city": "Paris"}}]<|tools_suffix|>',
+        # Its template writes calls after a thought that it does not close.
+        in_thought="ends",
         drops=("<|tools_suffix|>", "<|assistant_end|>"),
         thoughts=("apertus",),
     ),

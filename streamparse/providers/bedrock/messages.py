@@ -48,6 +48,7 @@ class Bedrock(Adapter):
         call={"toolUse": {"toolUseId": "$id", "name": "$name", "input": "$arguments"}},
         dialect="anthropic-invoke",
         names=NamePolicy(r"[a-zA-Z0-9_-]{1,64}"),
+        parameter_names=NamePolicy(r"[a-zA-Z0-9_.-]{1,64}"),  # of Claude
         ids=IdPolicy(r"[a-zA-Z0-9_-]+", 64),
         separate_system=True,
         media=MediaSupport(

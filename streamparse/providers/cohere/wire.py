@@ -124,6 +124,8 @@ class Cohere(MessageWire[_Event]):
         content, fragment = message.content, message.tool_calls
         if isinstance(content, _Content) and content.text and not self._plan.tell():
             alone, plain = _Message(_Content(content.text)), Plain(self._text, content.text)
+        elif isinstance(content, _Content) and content.thinking:
+            alone, plain = _Message(_Content(thinking=content.thinking)), Plain(self._sink.reasoning, content.thinking)
         elif isinstance(fragment, Fragment) and fragment.function is not None and event.index in self._calls:
             arguments = fragment.function.arguments or ""
             alone = _Message(tool_calls=Fragment(function=Function(arguments=arguments)))

@@ -17,7 +17,13 @@ import msgspec
 
 from streamparse.limits import Limits, most
 from streamparse.reading.decode import get_fields, read_argument_text, read_str, read_value
-from streamparse.reading.message_wire import UNFINISHED, find_listed_outcome, report_unfinished, send_whole_call
+from streamparse.reading.message_wire import (
+    UNFINISHED,
+    decode_part,
+    find_listed_outcome,
+    report_unfinished,
+    send_whole_call,
+)
 from streamparse.reading.pieces import Budget, PendingItem
 from streamparse.sink import Call, Sink
 
@@ -214,11 +220,7 @@ class Interactions:
             (self._sink.reasoning if kind.startswith("thought") else self._sink.text)(text)
 
     def _read_step(self, raw: msgspec.Raw) -> Step | None:
-        try:
-            return _decode_step(raw) if bytes(raw) else None
-        except (ValueError, RecursionError) as error:
-            self._sink.error("frame", "unexpected_shape", f"a step cannot be read: {error}")
-            return None
+        return decode_part(_decode_step, raw, self._sink, "a step") if bytes(raw) else None
 
 
 def _join_texts(content: Any) -> str:

@@ -50,8 +50,8 @@ from streamparse.schema.openapi import to_openapi
 from streamparse.schema.strict import as_warnings
 from streamparse.schema.walk import walk
 from streamparse.tools import ToolResult, Toolset
-from streamparse.writing.adapter import Adapter, JSONObject
-from streamparse.writing.content import DOCUMENT_ENDINGS, PDF, VisiblePart
+from streamparse.writing.adapter import NO_ANSWER, Adapter, JSONObject
+from streamparse.writing.content import DOCUMENT_ENDINGS, PDF, VisiblePart, join_text
 from streamparse.writing.definitions import DeclaredTool, as_object_schema, has_keys
 from streamparse.writing.json_access import drop_empty, get_object, get_objects, get_str, write_value
 from streamparse.writing.parts import SIGNATURE, Document, Image, Item, Message, Part, Text, Thought, read_role
@@ -60,6 +60,11 @@ from streamparse.writing.traits import MediaSupport, NamePolicy, ProviderTraits
 
 SIGNING_MODELS: Final = re.compile(r"(?:models/)?gemini-(?![12]\b)")
 """The models that want signatures back: Gemini from its third version on; some names, as `-latest`, have no version."""
+_TEXT_RESULT_MODELS: Final = re.compile(r"(?:models/)?gemini-[12]\b")
+"""The models that refuse `parts` in a result, and next to the results of parallel calls: those before version 3.
+
+https://github.com/google-gemini/gemini-cli/issues/19436, https://github.com/google-gemini/gemini-cli/pull/16137
+"""
 _NO_SIGNATURE: Final = "skip_thought_signature_validator"
 """The signature for calls that another model made; see the questions at the end of Google's page."""
 _MESSAGE_ITEMS: Final = ("groundingMetadata", "citationMetadata", "urlContextMetadata")
@@ -126,8 +131,8 @@ class Gemini(Adapter):
 
     def write_message(self, message: Message, lost: list[Loss], /) -> list[JSONObject]:
         if message.role == "assistant":
-            return [{"role": "model", "parts": self._write_answer(message.parts, lost)}]
-        return [{"role": "user", "parts": self.write_user_blocks(message, lost)}]
+            return [{"role": "model", "parts": _drop_empty_texts(self._write_answer(message.parts, lost))}]
+        return [{"role": "user", "parts": _drop_empty_texts(self.write_user_blocks(message, lost))}]
 
     def write_visible(self, part: VisiblePart, /) -> JSONObject:
         return write_part(part)
@@ -151,6 +156,7 @@ class Gemini(Adapter):
                 yield Loss(place, "", "mimeType", "none is given: taken for that of an image", warning=True)
 
     def adapt_messages(self, messages: list[Message], model: str, /) -> list[Message]:
+        messages = move_media(messages, model, [])
         return [*map(sign_first_call, messages)] if SIGNING_MODELS.match(model) else messages
 
     def add_warnings(self, written: list[JSONObject], lost: list[Loss], /) -> None:
@@ -209,6 +215,41 @@ class GeminiOpenAPI(Gemini):
             unwritten = [key for key in subset if key not in _EMPTY_SCHEMA_KEYS]
             lost += [Loss(name, "", key, "dropped: without parameters there is no schema") for key in unwritten]
         return {**self.fill_tool(declared, {}), **parameters}
+
+
+def _drop_empty_texts(parts: list[JSONObject]) -> list[JSONObject]:
+    """Return the parts without texts of nothing, but for those that hold a signature: Vertex AI refuses the others.
+
+    https://github.com/Portkey-AI/gateway/issues/462
+    """
+    return [part for part in parts if part.get("text") != "" or "thoughtSignature" in part]
+
+
+def move_media(messages: list[Message], model: str, lost: list[Loss]) -> list[Message]:
+    """Move what results show besides text into messages after them, for a model that takes only text there."""
+    if not _TEXT_RESULT_MODELS.match(model):
+        return messages
+    return [each for message in messages for each in _split_media(message, lost)]
+
+
+def _split_media(message: Message, lost: list[Loss]) -> list[Message]:
+    shown = [part for result in message.results if result.error is None for part in show_result(result)]
+    media: list[Part] = [part for part in shown if not isinstance(part, Text)]
+    if not media:
+        return [message]
+    for kind in dict.fromkeys(type(part).__name__.lower() for part in media):
+        lost.append(Loss("tool", "", kind, "moved into a user's message after the results"))
+    results: list[Part] = [_keep_text(result) for result in message.results]
+    others = [part for part in message.parts if not isinstance(part, ToolResult)]
+    answer = Message("assistant", [Text(NO_ANSWER)])  # the same role never speaks twice
+    return [replace(message, parts=results), answer, replace(message, parts=[*media, *others])]
+
+
+def _keep_text(result: ToolResult) -> ToolResult:
+    """Return a result in which a picture or a document is a word."""
+    parts = show_result(result) if result.error is None else []
+    is_text = all(isinstance(part, Text) for part in parts)
+    return result if is_text else replace(result, result=join_text(parts))
 
 
 def sign_first_call(message: Message) -> Message:

@@ -21,7 +21,7 @@ PartObject: TypeAlias = dict[str, Any]
 OWN_PARTS: Final = ("executableCode", "codeExecutionResult", "toolCall", "toolResponse", "inlineData", "fileData")
 """Parts that no other provider has, or that are no text, image or document."""
 _BLOBS: Final = ("inlineData", "fileData")
-_PART_KEYS: Final = ("text", "thought", "thoughtSignature", "functionCall", "functionResponse", *OWN_PARTS)
+PART_KEYS: Final = ("text", "thought", "thoughtSignature", "functionCall", "functionResponse", *OWN_PARTS)
 _BLOB_KEYS: Final = ("mimeType", "data", "fileUri")
 _CALL_KEYS: Final = {"functionCall": ("id", "name", "args"), "functionResponse": ("id", "name", "response", "parts")}
 
@@ -62,7 +62,7 @@ def get_result_parts(response: Mapping[str, Any]) -> list[PartObject]:
 
 def list_unread_keys(part: Mapping[str, Any]) -> Iterator[str]:
     """List the keys of a part that are not read, if they say anything."""
-    yield from _list_others(part, _PART_KEYS)
+    yield from _list_others(part, PART_KEYS)
     for kind, known in _CALL_KEYS.items():
         yield from _list_others(_get_fields(part, kind), known)
     yield from _list_unread_of_blob(part)

@@ -18,7 +18,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from streamparse.loss import Loss
-from streamparse.providers.gemini.messages import SIGNING_MODELS, sign_first_call
+from streamparse.providers.gemini.messages import SIGNING_MODELS, move_media, sign_first_call
 from streamparse.providers.gemini.parts import to_camel_keys
 from streamparse.providers.gemini.sdk_dump import to_camel_case
 from streamparse.writing.definitions import read_tools
@@ -79,7 +79,8 @@ def _read_thinking(config: Mapping[str, Any], lost: list[Loss]) -> bool | None:
 
 
 def _restrict(request: Request, lost: list[Loss]) -> Request:
-    """Sign the first call of each answer since the user last spoke."""
+    """Sign the first call of each answer since the user last spoke; older models get pictures after the results."""
+    request = replace(request, messages=move_media(request.messages, request.model, lost))
     if not SIGNING_MODELS.match(request.model):
         return request
     messages = list(request.messages)
@@ -93,8 +94,12 @@ def _restrict(request: Request, lost: list[Loss]) -> Request:
     return replace(request, messages=messages)
 
 
-def _write_others(request: Request, _lost: list[Loss]) -> dict[str, Any]:
+def _write_others(request: Request, lost: list[Loss]) -> dict[str, Any]:
     choice, thinking = request.choice, None
+    if request.tools and request.schema is not None and not SIGNING_MODELS.match(request.model):
+        # https://github.com/googleapis/python-genai/issues/867
+        outcome = "kept, but refused: models before version 3 take no tools with it"
+        lost.append(Loss("request", "", "response_format", outcome, warning=True))
     if request.think is not None:
         thinking = {"includeThoughts": True} if request.think else {"thinkingBudget": 0}
     names = [choice.name] if choice.name else []

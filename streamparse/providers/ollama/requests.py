@@ -52,6 +52,7 @@ OLLAMA_REQUESTS = RequestFormat(
     | place_alike("stop", *SAMPLING_FIELDS, section="options")
     | {"max_tokens": "options.num_predict"},
     other_places=("format", "think"),
+    wants_pairs=False,
     others_written=("think",),
     normalize=_normalize,
     read_others=_read_others,

@@ -10,7 +10,7 @@ What else an answer of a chat server holds:
 
 | items | where they are |
 |---|---|
-| `annotations`, `executed_tools`, `images` | lists of the message |
+| `annotations`, `executed_tools`, `images`, `reasoning_steps` | lists of the message |
 | `audio` | the message; a stream has it in pieces |
 | `reasoning_opaque`, the sealed thought of GitHub Copilot | the message |
 | `custom_tool_call`, a call of a tool that takes text | among the calls |
@@ -51,7 +51,7 @@ _CLOSING: Final = b'},"logprobs":null,"finish_reason":null}]'
 _DONE: Final = b"data: [DONE]\n\n"
 _ROLE: Final = b'"role":"assistant",'
 _DETAILS: Final = "reasoning_details"
-_LISTS: Final = ("annotations", "executed_tools", "images")
+_LISTS: Final = ("annotations", "executed_tools", "images", "reasoning_steps")
 _AUDIO: Final = "audio"
 _FIELDS: Final = (_AUDIO, OPAQUE)
 _AUDIO_PIECES: Final = ("data", "transcript")

@@ -151,14 +151,19 @@ def read_extras(written: Mapping[str, Any]) -> list[Part]:
     return found + [Item("audio", dict(audio)) for audio in get_objects([written.get("audio")])]
 
 
+_ENTRIES: Final = ((BLOCKS, BLOCKS, ("thinking",)), ("reasoning_details", "", ("text", "summary")))
+"""Fields that list thoughts: the kind of an entry as an item, else its `type`, and the keys of its text."""
+
+
 def read_signed_thoughts(written: Mapping[str, Any]) -> list[Part]:
-    """Read LiteLLM's blocks of thought in a message, and Copilot's sealed one."""
+    """Read the thoughts of a message that say more than their text: Copilot's, LiteLLM's and OpenRouter's."""
     parts: list[Part] = []
     if sealed := get_str(written, OPAQUE):
         text = get_str(written, "reasoning_text")
         parts = [*([Thought(text)] if text else []), Item(OPAQUE, sealed)]
-    for block in get_objects(written.get(BLOCKS)):
-        text = get_str(block, "thinking")
-        parts += [Thought(text)] if text else []
-        parts += [Item(BLOCKS, dict(block))] if {"signature", "data"} & block.keys() else []
+    for field, kind, texts in _ENTRIES:
+        for entry in get_objects(written.get(field)):
+            text = next(filter(None, (get_str(entry, key) for key in texts)), "")
+            parts += [Thought(text)] if text else []
+            parts += [Item(kind or get_str(entry, "type"), dict(entry))] if {"signature", "data"} & entry.keys() else []
     return parts

@@ -165,7 +165,7 @@ class Details(msgspec.Struct, eq=False):
         """Send the entries of a delta.  `thought` is the text of its other field, as a rule the same text."""
         if len(details) == 1:  # nearly always one more piece of the text of the open entry
             text = _read_text(details[0])
-            if text and thought in (text, "") and self.goes_on(details[0]):
+            if text and thought in (text, "") and self._goes_on(details[0]):
                 self.sink.reasoning(text)
                 return
         same = thought in ("", "".join(_read_text(detail) for detail in details))
@@ -185,8 +185,12 @@ class Details(msgspec.Struct, eq=False):
                 self._send(detail, without if self._open else ())
             self._open = None if ends else key
 
-    def goes_on(self, detail: Detail) -> bool:
-        """Whether an entry is one more piece of the text of the open one, and nothing else."""
+    def is_next_piece(self, detail: Detail, text: str) -> bool:
+        """Whether an entry is one more piece of the open one, with this text, and nothing else."""
+        return _read_text(detail) == text and self._goes_on(detail)
+
+    def _goes_on(self, detail: Detail) -> bool:
+        """Whether an entry belongs to the open one, and does not end it."""
         return self._open == (detail.index, detail.type) and not (detail.data or detail.signature)
 
     def _send(self, detail: Detail, but: tuple[str, ...]) -> None:

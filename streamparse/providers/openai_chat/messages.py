@@ -177,10 +177,6 @@ class OpenAI(Adapter):
     def read_thought(self, written: Mapping[str, Any]) -> list[Part]:
         """Read the thought of a message, in whichever field it is."""
         parts = read_signed_thoughts(written)
-        for detail in get_objects(written.get("reasoning_details")):
-            text = get_str(detail, "text") or get_str(detail, "summary")
-            parts += [Thought(text)] if text else []
-            parts += [Item(get_str(detail, "type"), dict(detail))] if {"data", "signature"} & detail.keys() else []
         fields = ("reasoning_content", "reasoning", "reasoning_text")
         text = next((text for field in fields if (text := get_str(written, field))), "")
         is_read = not text or any(isinstance(part, Thought) for part in parts)

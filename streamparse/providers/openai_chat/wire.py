@@ -7,7 +7,6 @@ What the many servers add or leave out is in the tables of `docs/wires.md`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -27,7 +26,7 @@ from streamparse.providers.openai_chat.items import (
 from streamparse.reading.decode import find_objects, read_str, read_value, write_argument_text
 from streamparse.reading.errors import ErrorFields, find_error
 from streamparse.reading.fragments import Fragments
-from streamparse.reading.message_wire import MessageWire, find_outcome
+from streamparse.reading.message_wire import MessageWire, decode_part, find_outcome
 from streamparse.reading.pieces import Budget
 from streamparse.reading.wire import Plain
 from streamparse.sink import Sink
@@ -48,6 +47,8 @@ class Fragment(msgspec.Struct, gc=False):
     index: int | None = None
     id: str | None = None
     function: Function | None = None
+    name: Any = None  # Workers AI and relays have the fields of the function here
+    arguments: Any = None
     custom: Custom | None = None
     extra_content: Any = None  # Gemini's signatures
     provider_specific_fields: Any = None  # the same, from LiteLLM
@@ -85,6 +86,7 @@ class Delta(msgspec.Struct, gc=False):
     extra_content: Any = None  # Google flags thoughts
     reasoning_text: str | None = None  # GitHub Copilot
     reasoning_opaque: str | None = None  # the same thought, sealed
+    reasoning_steps: Any = None  # Perplexity: what it looked for before it wrote
 
 
 class Choice(msgspec.Struct, gc=False):
@@ -101,14 +103,20 @@ class Groq(msgspec.Struct, gc=False):
     error: Any = None  # why it stopped the stream early
 
 
-class Chunk(ErrorFields, gc=False):
-    """A chunk, or an error."""
+class Chunk(ErrorFields, gc=False, kw_only=True):
+    """A chunk.  What has no choices is no chunk: it is looked at as a whole, for it may be an error of any shape."""
 
-    choices: list[Choice] | None = None
+    choices: list[Choice] | None
     usage: dict[str, Any] | None = None
     x_groq: Groq | None = None
     citations: list[Any] | None = None  # Perplexity
     search_results: list[Any] | None = None
+
+
+class _LooseChatChunk(Chunk, gc=False):
+    """A chunk whose choices are missing, or no list."""
+
+    choices: list[Choice] | None = None
 
 
 # -- ----------------------------------------------------------------------------------------------------
@@ -122,15 +130,20 @@ class _Choice(msgspec.Struct, gc=False):
     stop_reason: Any = None  # DeepSeek on Bedrock; vLLM: what stopped it, besides the finish reason
 
 
-class _Chunk(ErrorFields, gc=False):
-    choices: list[_Choice] | None = None
+class _Chunk(ErrorFields, gc=False, kw_only=True):
+    choices: list[_Choice] | None
     usage: dict[str, Any] | None = None
+
+
+class _LooseChunk(_Chunk, gc=False):
+    choices: list[_Choice] | None = None
 
 
 class OpenAICompletions(MessageWire[_Chunk]):
     """OpenAI's legacy completions: like chat chunks, but a choice holds plain `text`.  Local servers still speak it."""
 
     shape = _Chunk
+    loose_shape = _LooseChunk
 
     @staticmethod
     def claims(message: dict[str, Any], _event: bytes, /) -> bool:
@@ -167,16 +180,19 @@ class OpenAICompletions(MessageWire[_Chunk]):
 
 _decode_part = msgspec.json.Decoder(Part).decode
 _OFTEN_EMPTY: Final = ("reasoning_content", "reasoning", "reasoning_details", "refusal", "tool_calls")
-_ITEMS: Final = ("annotations", "executed_tools", "images", "audio", "reasoning_opaque")
+_ITEMS: Final = ("annotations", "executed_tools", "images", "audio", "reasoning_opaque", "reasoning_steps")
 
 
 class OpenAIChat(MessageWire[Chunk]):
     """OpenAI Chat Completions, and everything that speaks like it."""
 
     shape = Chunk
+    loose_shape = _LooseChatChunk
     argument_texts = (
         ("choices", "delta", "tool_calls", "function", "arguments"),
         ("choices", "message", "tool_calls", "function", "arguments"),
+        ("choices", "delta", "function_call", "arguments"),
+        ("choices", "message", "function_call", "arguments"),
     )
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
@@ -193,7 +209,11 @@ class OpenAIChat(MessageWire[Chunk]):
     def claims(message: dict[str, Any], event: bytes, /) -> bool:
         if OpenAICompletions.claims(message, event):
             return False
-        return "choices" in message or str(message.get("object", "")).startswith("chat.completion")
+        if str(message.get("object", "")).startswith("chat.completion"):
+            return True
+        choices = message.get("choices", "")
+        # JSON that is itself an answer may list choices, too.
+        return choices != "" and not (isinstance(choices, list) and choices and isinstance(choices[0], str))
 
     def take(self, chunk: Chunk) -> None:
         if self._over:
@@ -225,11 +245,20 @@ class OpenAIChat(MessageWire[Chunk]):
                     or delta.tool_use_id
                     or delta.input
                     or delta.reasoning_opaque
+                    or delta.reasoning_steps
                 ):
                     self._take_items(delta)
             if choice.finish_reason or choice.error:
                 self._end_choice(choice)
-        if chunk.usage or chunk.error or chunk.x_groq or chunk.citations or chunk.search_results or not chunk.choices:
+        if (
+            not chunk.choices
+            or chunk.usage
+            or chunk.error
+            or chunk.x_groq
+            or chunk.citations
+            or chunk.search_results
+            or chunk.base_resp
+        ):
             self._take_rest(chunk)
 
     def plain(self, chunk: Chunk) -> Plain | None:
@@ -252,14 +281,14 @@ class OpenAIChat(MessageWire[Chunk]):
                 return None
             fragment = Fragment(call.index, call.id, Function(function.name, function.arguments))
             alone = Delta(content, tool_calls=[fragment])
-            plain = Plain(partial(self._fragments.add, call.index, call.id, function.name), function.arguments)
+            plain = Plain(self._fragments.find_teller(call.index, call.id, function.name), function.arguments)
         else:
             alone = Delta(content, reasoning_content=delta.reasoning_content, reasoning=delta.reasoning)
             alone.reasoning_text = delta.reasoning_text
             thought = delta.reasoning_content or delta.reasoning or delta.reasoning_text or ""
             details = delta.reasoning_details
             known = self._details
-            if details and len(details) == 1 and details[0].text == thought and known and known.goes_on(details[0]):
+            if details and len(details) == 1 and known and known.is_next_piece(details[0], thought):
                 alone.reasoning_details, thought = details, StringTwice(thought)
             plain = Plain(self._sink.reasoning, thought)
         whole = Chunk(choices=[Choice(self._choice, alone)])
@@ -271,9 +300,7 @@ class OpenAIChat(MessageWire[Chunk]):
         return plain if chunk == whole else None
 
     def find_run(self, tell: Callable[[str], None], /) -> TellRun | None:
-        if isinstance(tell, partial):
-            return partial(self._fragments.add_run, *tell.args)
-        return super().find_run(tell)
+        return self._fragments.find_run(tell) or super().find_run(tell)
 
     def close(self) -> None:
         super().close()
@@ -403,6 +430,8 @@ class OpenAIChat(MessageWire[Chunk]):
             self._fail(groq.error)
         elif chunk.error or not chunk.choices:
             self._fail(find_error(chunk))
+        elif chunk.base_resp:
+            self._fail(find_error({"base_resp": chunk.base_resp}))
 
     def _take_action(self, delta: Delta) -> None:
         """A delta with a piece of a refusal or of calls."""
@@ -417,7 +446,8 @@ class OpenAIChat(MessageWire[Chunk]):
                 self._custom = self._custom or self._make_custom()
                 self._custom.add(fragment.index, fragment.id, fragment.custom)
             else:
-                add(fragment.index, fragment.id, None, None)
+                text = None if fragment.arguments is None else write_argument_text(fragment.arguments)
+                add(fragment.index, fragment.id, read_str(fragment.name), text)
             if fragment.extra_content is not None:
                 self._fragments.attach("extra_content", fragment.extra_content)
             if fragment.provider_specific_fields:
@@ -427,10 +457,8 @@ class OpenAIChat(MessageWire[Chunk]):
 
     def _take_parts(self, parts: list[msgspec.Raw]) -> None:
         for raw in parts:
-            try:
-                part = _decode_part(raw)
-            except (ValueError, RecursionError) as error:
-                self._sink.error("frame", "unexpected_shape", f"a part of the content cannot be read: {error}")
+            part = decode_part(_decode_part, raw, self._sink, "a part of the content")
+            if part is None:
                 continue
             if thinking := _read_thinking(part.thinking):
                 self._sink.reasoning(thinking)

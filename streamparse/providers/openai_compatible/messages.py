@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import groupby
 from typing import Any, Final
@@ -108,21 +108,33 @@ class Mistral(OpenAI):
     def write_thought(self, message: Message, _lost: list[Loss], /) -> JSONObject:
         return {"content": list(_write_chunks(message.parts))} if message.thought else {}
 
-    def write_message(self, message: Message, lost: list[Loss], /) -> list[JSONObject]:
-        """Write a message; between results and what the user says there must be an answer.
+    def write_assistant(self, message: Message, lost: list[Loss], /) -> JSONObject:
+        """Write the assistant's message; one of nothing is refused, and without it the user would speak twice."""
+        written = super().write_assistant(message, lost)
+        return written if written.get("content") or "tool_calls" in written else {**written, "content": NO_ANSWER}
 
-        https://github.com/zed-industries/zed/issues/37021
-        """
-        written: list[JSONObject] = []
-        for each in super().write_message(message, lost):
-            if written and written[-1]["role"] == "tool" and each["role"] == "user":
-                written.append({"role": "assistant", "content": NO_ANSWER})
-            written.append(each)
-        return written
+    def write_message(self, message: Message, lost: list[Loss], /) -> list[JSONObject]:
+        return list(_put_answers(super().write_message(message, lost)))
+
+    def write_messages(self, messages: Iterable[Message], lost: list[Loss]) -> list[JSONObject]:
+        return list(_put_answers(super().write_messages(messages, lost)))
 
     def read_message(self, written: Mapping[str, Any]) -> Message:
         message = super().read_message(written)
         return replace(message, parts=[*map(_read_thought_chunk, message.parts)])
+
+
+def _put_answers(written: Iterable[JSONObject]) -> Iterator[JSONObject]:
+    """Put an answer between results and what the user says after them: Mistral refuses the one right after the other.
+
+    https://github.com/zed-industries/zed/issues/37021
+    """
+    before = ""
+    for message in written:
+        if before == "tool" and message["role"] == "user":
+            yield {"role": "assistant", "content": NO_ANSWER}
+        before = message["role"]
+        yield message
 
 
 def _write_chunks(parts: list[Part]) -> Iterator[JSONObject]:

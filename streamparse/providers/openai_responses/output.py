@@ -13,6 +13,7 @@ import msgspec
 from streamparse.limits import Limits, most
 from streamparse.providers.openai_responses.items import CallItem, Calls, Items, PartsItem
 from streamparse.reading.decode import read_argument_text, read_value
+from streamparse.reading.message_wire import decode_part
 from streamparse.reading.pieces import Budget, PendingText
 from streamparse.sink import Sink
 
@@ -129,20 +130,10 @@ class Output:
     # -- inside ----------------------------------------------------------------------------------------
 
     def _read(self, raw: msgspec.Raw) -> _Item:
-        try:
-            return _decode_item(raw)
-        except (ValueError, RecursionError) as error:
-            self._sink.error("frame", "unexpected_shape", f"an item cannot be read: {error}")
-            return _Item()
+        return decode_part(_decode_item, raw, self._sink, "an item") or _Item()
 
     def _read_parts(self, raw: msgspec.Raw) -> list[_Part]:
-        if not bytes(raw):
-            return []
-        try:
-            parts = _decode_parts(raw)
-        except (ValueError, RecursionError) as error:
-            self._sink.error("frame", "unexpected_shape", f"the content of an item cannot be read: {error}")
-            return []
+        parts = decode_part(_decode_parts, raw, self._sink, "the content of an item") if bytes(raw) else None
         return [_Part(text=parts)] if isinstance(parts, str) else parts or []
 
     def _take_item(

@@ -247,6 +247,9 @@ class OpenAIResponses(MessageWire[Event]):
                 output.take_annotation(event.annotation)
             case "response.created":
                 self._begin()
+            case "response.error":  # ChatGPT Codex, Azure
+                error = event.error or (event.response.error if event.response is not None else None)
+                self._fail(error or {"code": event.code, "message": event.message})
             case _ if kind in ENDS:
                 response = event.response or Response()
                 self._finish(response, response.status or kind.removeprefix("response."))
