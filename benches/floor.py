@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, cast
 from zlib import crc32
 
+import msgspec
 from corpora import Corpus
 from rooms import Deaf
 
@@ -50,7 +51,10 @@ def _events(decode: Decode, between: bytes, reads: Iterable[bytes]) -> None:
         for event in events:
             for line in event.split(line_end):
                 if line.startswith(b"data: ") and line != b"data: [DONE]":
-                    decode(line[6:])
+                    try:
+                        decode(line[6:])
+                    except msgspec.ValidationError:  # an error, which is no message of the wire
+                        continue
 
 
 def _lines(decode: Decode, reads: Iterable[bytes]) -> None:

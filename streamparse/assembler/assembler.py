@@ -188,8 +188,7 @@ class Assembler:
             call.source, call.place, call.state = source, place, State.OPEN
             response.formats[index] = "json-content" if source == "recovered" else record.dialect
             record.origins[index] = (source, place)
-        has_more = "." in name or ":" in name or "<" in name or " " in name
-        if not has_more and name.isprintable() and len(name) + len(given) <= self._max_short:
+        if name.replace("-", "_").isidentifier() and len(name) + len(given) <= self._max_short:
             record.events.append(ToolCallStart(index, given, name))
         else:
             self._announce_doubtful(call, id or "")

@@ -31,6 +31,8 @@ _NAME = lazy_re(r"[^\s<>(){}\[\]\"'`|,;=]*[\w$-]")
 
 _NONE: Final[frozenset[str]] = frozenset()  # each one that is made costs 216 bytes
 _UNKNOWN: Final = SchemaView([], None)
+NO_VIEWS: Final[dict[str, SchemaView]] = {}
+"""For the context of an answer without tools, for which no schema is looked at."""
 
 
 class TagChange(NamedTuple):

@@ -24,7 +24,16 @@ from typing import Any, Final
 from streamparse.dialects.engine.active_markers import Candidate, Catalogue
 from streamparse.dialects.engine.attempt import Attempt, MarkerMet, Outcome, Setting
 from streamparse.dialects.engine.floods import LEAST_RUN, MOST_PIECE, Floods, Recording, Snapshot
-from streamparse.dialects.engine.grammar import Context, Dialect, Dialects, Quoted, Reasoning, Thought, leave_out_calls
+from streamparse.dialects.engine.grammar import (
+    NO_VIEWS,
+    Context,
+    Dialect,
+    Dialects,
+    Quoted,
+    Reasoning,
+    Thought,
+    leave_out_calls,
+)
 from streamparse.dialects.engine.markers import Found, MarkerMatch
 from streamparse.dialects.engine.reader import Reader, RescanBudget, Step
 from streamparse.dialects.engine.sinks import DirectSink
@@ -105,7 +114,8 @@ class InBandParser:
         self._thought: OpenThought | None = None
         self._joins_thoughts = False  # since the last call there was a thought
         self._follows_quoted = False  # nothing but blanks since a call that was quoted
-        context = Context(direct, tools, limits, thoughts=self._has_reasoning)
+        views = {} if tools else NO_VIEWS
+        context = Context(direct, tools, limits, thoughts=self._has_reasoning, views=views)
         self._setting = Setting(
             self._reader, direct, context, quoted == "calls", on_dialect, on_marker,
             min(most(limits.max_call_args), most(limits.max_held_text)),
