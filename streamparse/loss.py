@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
-__all__ = ["Loss", "Translation"]
+__all__ = ["MAX_SHOWN", "Loss", "Translation"]
+
+MAX_SHOWN: Final = 80
+"""Characters of a name or a broken text that an outcome repeats."""
 
 
 class Loss(msgspec.Struct, frozen=True):

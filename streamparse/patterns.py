@@ -1,15 +1,18 @@
-"""Patterns that are compiled at their first use: most programs need few of them, and import stays light."""
+"""White space, and patterns that are compiled at their first use: most programs need few, and import stays light."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, AnyStr, cast
+from typing import TYPE_CHECKING, Any, AnyStr, Final, cast
 
 if TYPE_CHECKING:
     import regex
 
-__all__ = ["lazy_partial", "lazy_re"]
+__all__ = ["BLANKS", "lazy_partial", "lazy_re"]
+
+BLANKS: Final = " \t\r\n"
+"""White space as JSON has it (RFC 8259, section 2)."""
 
 
 class _LazyPattern:

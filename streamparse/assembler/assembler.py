@@ -12,7 +12,7 @@ from functools import partial
 from itertools import accumulate
 from typing import Any
 
-from streamparse.assembler.call import BLANK, CallState, State
+from streamparse.assembler.call import CallState, State
 from streamparse.assembler.event_log import EventLog, ParseHalted
 from streamparse.events import (
     Done,
@@ -29,7 +29,7 @@ from streamparse.events import (
 from streamparse.json import JSONError, Mode
 from streamparse.json.scan import Scanner
 from streamparse.limits import Limits, most
-from streamparse.patterns import lazy_re
+from streamparse.patterns import BLANKS, lazy_re
 from streamparse.response import BrokenCall, Mark, ParsedResponse
 from streamparse.sink import Call, Outcome
 from streamparse.tools import Toolset
@@ -157,7 +157,7 @@ class Assembler:
         self.record.events.append(RefusalDelta(text))
 
     def item(self, kind: str, data: Any, index: int | None = None) -> None:
-        self.record.mark_item(len(self.record.response.items))
+        self.record.mark_item()
         self.record.events.append(ProviderItem(kind, data, index))
         self.record.response.items.append({"kind": kind, "data": data, "index": index})
 
@@ -262,7 +262,7 @@ class Assembler:
         call = self.call_start(name, id)
         if call.state >= State.COMPLETE:
             return call
-        if arguments.strip(BLANK) in _NOTHING:
+        if arguments.strip(BLANKS) in _NOTHING:
             if self._fail_missing(call, arguments):
                 return call
             arguments = "{}"
@@ -450,7 +450,7 @@ class Assembler:
             name = meant
             call.was_repaired = True
         elif name not in self._tools:
-            name = name.strip(BLANK) or name
+            name = name.strip(BLANKS) or name
         call.name = name
 
     def _make_id(self, id: str | None, index: int) -> str:
@@ -514,7 +514,7 @@ class Assembler:
 
     def _report_late(self, call: CallState, text: str) -> None:
         """Text after the end of a call: blanks are nothing, more is an error, once for each call."""
-        if text.strip(BLANK) and not call.has_late_error:
+        if text.strip(BLANKS) and not call.has_late_error:
             call.has_late_error = True
             self.record.error("frame", "late_arguments", f"text after the arguments of {call.name!r} ({call.id})")
 
@@ -545,7 +545,7 @@ class Assembler:
 
     def _decide_placeholder(self, call: CallState, text: str, end: int) -> None:
         """`{}` is complete if the tool takes nothing; else real arguments may replace it."""
-        rest = text[end:].lstrip(BLANK)
+        rest = text[end:].lstrip(BLANKS)
         if self._tools.requires_arguments(call.name) is False or (rest and rest[0] != "{"):
             call.prefix = ""
             self._open_object(call)
@@ -564,7 +564,7 @@ class Assembler:
         text = call.raw
         if self._fail_missing(call, text):
             return
-        if text.strip(BLANK) in _NOTHING:
+        if text.strip(BLANKS) in _NOTHING:
             text = "{}"
         call.restart()
         self._emit(call, text)
@@ -584,7 +584,7 @@ class Assembler:
     def _settle_empty(self) -> None:
         """The turn is over for an unknown reason: only calls without any text, or with `{}`, get `{}`."""
         for call in self._open_native():
-            empty = call.index in self._waiting or (call.state != State.OPEN and call.raw.strip(BLANK) in _NOTHING)
+            empty = call.index in self._waiting or (call.state != State.OPEN and call.raw.strip(BLANKS) in _NOTHING)
             if empty and not self._is_missing_arguments(call.name, call.raw):
                 self._settle(call)
 
@@ -599,7 +599,7 @@ class Assembler:
 
     def _is_missing_arguments(self, name: str, text: str) -> bool:
         """Whether a text holds no arguments, and the tool requires some."""
-        return text.strip(BLANK) in _NOTHING and self._tools.requires_arguments(name) is True
+        return text.strip(BLANKS) in _NOTHING and self._tools.requires_arguments(name) is True
 
     def _fail_missing(self, call: CallState, text: str) -> bool:
         """Give the call up if it lacks its arguments; return whether it does."""

@@ -20,6 +20,7 @@ from streamparse.events import Place, Source
 from streamparse.json import JSONError, Mode, PartialReader, read
 from streamparse.json.scan import Scanner
 from streamparse.limits import Limits
+from streamparse.patterns import BLANKS
 
 
 class State:
@@ -40,9 +41,6 @@ NEXT_STATES: Final[dict[int, tuple[int, ...]]] = {
     State.BROKEN: (),
 }
 """The states that may follow each state."""
-
-BLANK: Final = " \t\r\n"
-"""The characters that count for nothing around an argument value."""
 
 
 class CallState:
@@ -91,7 +89,7 @@ class CallState:
     @property
     def has_begun(self) -> bool:
         """Whether the root object is open: only its own brace closes it, or the end of the stream cuts it."""
-        return self.state == State.OPEN or self.prefix.strip(BLANK) == "{"
+        return self.state == State.OPEN or self.prefix.strip(BLANKS) == "{"
 
     @property
     def raw(self) -> str:

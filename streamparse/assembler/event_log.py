@@ -90,11 +90,11 @@ class EventLog:
         if self.characters is not None:
             self.position = Offset(self.characters - left)
 
-    def mark_item(self, index: int) -> None:
-        """Note where among text and reasoning an item comes."""
+    def mark_item(self) -> None:
+        """Note where among text and reasoning the next item comes."""
         content = self.content_before + self.content.tell()
         reasoning = self.reasoning_before + self.reasoning.tell()
-        self.response.order.append(Mark("item", index, content, reasoning))
+        self.response.order.append(Mark("item", len(self.response.items), content, reasoning))
 
     def sum_up(self) -> ParsedResponse:
         """Return the response with all that came so far; `content`, `reasoning` and `refusal` are new buffers then.

@@ -20,6 +20,7 @@ from typing import Any, Final
 import msgspec
 
 from streamparse.events import ToolCallComplete
+from streamparse.patterns import BLANKS
 
 _VALUE: Final = '{["s'  # the tokens that begin a value; `s` is any number or literal
 _CLOSING: Final = {"{": "}", "[": "]"}
@@ -36,7 +37,6 @@ _SCALAR = r"(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|n
 _TOKEN = re.compile(rf'[ \t\r\n]*(?:([{{}}\[\]:,"])|{_SCALAR})')
 _MAYBE_MORE = re.compile(r"[ \t\r\n]*[-+.0-9a-zA-Z]*")
 _LONGEST_SCALAR: Final = 1100  # a longer one, looked at again with each piece, would cost the square of its length
-_WHITESPACE: Final = " \t\r\n"
 
 _WHOLE_TOKEN = re.compile(r'"((?:[^"\\]|\\.)*+)("?)|[{}\[\],:]|[^\s{}\[\],:"]+')
 
@@ -70,7 +70,7 @@ class ArgumentWriter:
 
     def finish(self, call: ToolCallComplete) -> str | None:
         """Return the rest of a complete call's arguments; None if no text completes what was sent."""
-        if self._is_whole and call.source != "recovered" and self._held.strip(_WHITESPACE) == "}":
+        if self._is_whole and call.source != "recovered" and self._held.strip(BLANKS) == "}":
             return self._held
         sent = call.raw[: self._sent]
         # Where a key came twice, tokens cannot be matched by counting; then closing all brackets may be enough.

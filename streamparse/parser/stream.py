@@ -201,8 +201,8 @@ class StreamParser(AssemblyLine):
                 if held and (string := form.take(data)) is not None:  # it was one, in two parts
                     at = size
                     path.tell(string)
-                # As `path.take_run` does, which is called for long ones alone: most reads are short.
                 else:
+                    # As `path.take_run` does, which is called for long ones alone: most reads are short.
                     at = form.take_run(data, 0, path.tell) if size < LONG_RUN else path.take_run(data, 0)
             if at < size and (form is None or framer.find_end(data, at)):  # else part of a message is left
                 at = path.take_all(data, at)

@@ -65,8 +65,7 @@ class WireSelector:
     @property
     def has_ended(self) -> bool:
         """Whether what is read has ended: what comes, or is missing, is no concern of the answer any more."""
-        wire = self.wire
-        return self.scope != "body" and wire is not None and wire.over and (self.scope == "answer" or not wire.reopens)
+        return self.stops_at_marker and self.over
 
     def look(self, frame: Frame) -> None:
         """Take a frame of a body that has not shown its wire yet."""

@@ -36,9 +36,11 @@ _MOST_WRAPPERS: Final = 4
 _WRAPPERS: Final = ("error", "errors", "detail", "fault")
 _WORDS: Final = (
     *("message", "msg", "detail", "error", "error_msg", "status_msg", "Message", "errorMessage", "faultstring"),
-    "title",  # of a problem, if it has a status
+    "title",
 )
-_ALONE: Final = tuple(word for word in _WORDS[:-1] if word != "msg")
+_WORDS_BESIDE_CODE: Final = frozenset(_WORDS) - {"title"}  # which is that of a problem, if it has a status
+# `msg` without a code is a word of servers that have more to say than errors.
+_WORDS_ALONE: Final = _WORDS_BESIDE_CODE - {"msg"}
 _LABELS: Final = ("code", "error_code", "status_code", "type", "status", "errorType")
 _CODES: Final = ("code", "error_code", "status_code")
 _STATUS: Final = "base_resp"
@@ -99,8 +101,7 @@ def find_error(message: Any) -> Any:
 def _has_words(message: dict[str, Any]) -> bool:
     """Whether a message says something, and no code in it says that all is well."""
     codes = [str(message[key]).lower() for key in _CODES if message.get(key) is not None]
-    # `msg` without a code is a word of servers that have more to say than errors.
-    words = _WORDS[:-1] if codes else _ALONE
+    words = _WORDS_BESIDE_CODE if codes else _WORDS_ALONE
     says = any(isinstance(message.get(key), str) and message[key] for key in words)
     return says and message.get("success") is not True and not any(map(_GOOD.fullmatch, codes))
 

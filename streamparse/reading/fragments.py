@@ -27,7 +27,8 @@ import msgspec
 
 from streamparse.frames import TellRun
 from streamparse.limits import Limits, most
-from streamparse.reading.pieces import BLANK, Budget, PendingCall, PendingText, begins_object
+from streamparse.patterns import BLANKS
+from streamparse.reading.pieces import Budget, PendingCall, PendingText, begins_object
 from streamparse.sink import Call, Sink
 from streamparse.tools import Toolset
 
@@ -86,10 +87,10 @@ class Fragments:
     def add(self, index: int | None, id: str | None, name: str | None, arguments: str | None) -> None:
         """Take one fragment; absent parts are None or blank."""
         if id is None and name is None and index == self._flowing and arguments and not self._flow.closed:
-            self._send_more(arguments)  # nearly every fragment
+            self._send_more(arguments)  # nearly every fragment: what `_flows_on` says, without a call
             return
-        id = "" if not id or id in _ABSENT or not id.strip(BLANK) else id
-        name = "" if not name or name in _ABSENT or not name.strip(BLANK) else name
+        id = "" if not id or id in _ABSENT or not id.strip(BLANKS) else id
+        name = "" if not name or name in _ABSENT or not name.strip(BLANKS) else name
         text = arguments or ""
         pending = self._find(index, id, name, text) if self._last is not None else None
         if pending is None:
@@ -120,7 +121,7 @@ class Fragments:
 
     def find_teller(self, index: int | None, id: str | None, name: str | None) -> Callable[[str], None]:
         """Return what takes the arguments of fragments that are the same but for these, one after the other."""
-        if id is None and name is None and index == self._flowing and not self._flow.closed:
+        if self._flows_on(index, id, name):
             return self._send_more
         return partial(self.add, index, id, name)
 
@@ -131,8 +132,11 @@ class Fragments:
         return partial(self._add_run, *tell.args) if isinstance(tell, partial) else None
 
     def _add_run(self, index: int | None, id: str | None, name: str | None, pieces: list[str]) -> int:
-        goes_on = id is None and name is None and index == self._flowing and not self._flow.closed
-        return self._sink.call_run(self._flow, pieces) if goes_on else 0
+        return self._sink.call_run(self._flow, pieces) if self._flows_on(index, id, name) else 0
+
+    def _flows_on(self, index: int | None, id: str | None, name: str | None) -> bool:
+        """Whether a fragment with arguments continues the call that took the last one."""
+        return id is None and name is None and index == self._flowing and not self._flow.closed
 
     def attach(self, kind: str, data: Any) -> None:
         """Send an item that belongs to the call that took the last fragment."""

@@ -41,12 +41,10 @@ from streamparse.reading.wire import Plain
 from streamparse.sink import Outcome, Sink
 from streamparse.tools import Toolset
 
-# -- ----------------------------------------------------------------------------------------------------
-# How a turn ended, as the sink wants it.  A reason that is in no table means a good end:
-# so will the words of next year's servers.
-
 Part = TypeVar("Part")
 
+# How a turn ended, as the sink wants it.  A reason that is in no table means a good end:
+# so will the words of next year's servers.
 _OUTCOMES: Final[dict[Stop, Outcome]] = {
     "end": "stop", "tools": "tools", "length": "cut", "filter": "failed", "error": "failed",
 }  # fmt: skip

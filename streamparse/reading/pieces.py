@@ -6,18 +6,17 @@ A `Budget` bounds how much may wait.  Several texts or items can share one.
 from __future__ import annotations
 
 from io import StringIO
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
+from streamparse.patterns import BLANKS
 from streamparse.sink import Call
-
-BLANK: Final = " \t\r\n"
 
 
 def begins_object(text: str) -> bool:
     """Whether a piece of arguments looks like the start of them."""
-    return text.lstrip(BLANK)[:1] == "{"
+    return text.lstrip(BLANKS)[:1] == "{"
 
 
 class Budget(msgspec.Struct):

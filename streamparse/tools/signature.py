@@ -186,6 +186,8 @@ def _make_fields(
 def _find_keywords(parameters: typing.ValuesView[inspect.Parameter], hints: dict[str, Any]) -> Any:
     """Find the type of each argument that `**options` takes; Any where there is none that JSON can hold."""
     hint = next((hints.get(each.name, Any) for each in parameters if each.kind is each.VAR_KEYWORD), Any)
+    if hint is Any:
+        return Any
     kind = read_annotation(hint)
     try:
         read_schemas([kind])

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from streamparse.patterns import BLANKS
 from streamparse.schema.walk import resolve_ref
 from streamparse.tools.definitions import read_definition, read_sdk_object
 from streamparse.tools.tool import TOOL_ATTRIBUTE, Tool
@@ -21,7 +22,6 @@ _MAX_REFERENCES = 16
 
 # GPT's own word for the tools of a request, and Gemini's.
 _NAMESPACES = ("functions.", "default_api.", "default_api:")
-_BLANK = " \t\r\n"
 
 
 class Toolset(Mapping[str, Tool]):
@@ -88,7 +88,7 @@ class Toolset(Mapping[str, Tool]):
         """
         if written in self._by_name:
             return written
-        name = written.strip(_BLANK)
+        name = written.strip(BLANKS)
         for namespace in _NAMESPACES:
             name = name.removeprefix(namespace)
         first, _, second = name.partition(".")  # `NAME.NAME`

@@ -11,7 +11,7 @@ from typing import Any, Self, TypeAlias
 from msgspec.structs import replace
 
 from streamparse.json.json_safety import NotJSON, make_jsonable
-from streamparse.loss import Loss
+from streamparse.loss import MAX_SHOWN, Loss
 from streamparse.response import ParsedResponse, ToolCall
 from streamparse.schema.strict import as_warnings
 from streamparse.tools import Tool, ToolResult, Toolset
@@ -39,9 +39,6 @@ ReadTool: TypeAlias = Callable[[Any, str, list[Loss]], list[DeclaredTool]]
 
 NO_ANSWER = "(no answer)"
 """The text of an answer of which nothing can be sent back."""
-
-_MAX_SHOWN = 80
-"""Characters of a broken text that a loss repeats."""
 
 
 class Adapter(ABC):
@@ -269,7 +266,7 @@ class Adapter(ABC):
         for number, message in enumerate(messages):
             place = f"messages[{number}]"
             for call in filter(is_unreadable, message.calls):
-                outcome = f"dropped: those of {call.name!r} are no object: {call.raw[:_MAX_SHOWN]}"
+                outcome = f"dropped: those of {call.name!r} are no object: {call.raw[:MAX_SHOWN]}"
                 lost.append(Loss(place, "", "arguments", outcome))
             lost += self._list_losses(message, place)
             if message.role == "system" and self.traits.separate_system:

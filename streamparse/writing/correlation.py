@@ -30,13 +30,11 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from streamparse.loss import Loss
+from streamparse.loss import MAX_SHOWN, Loss
 from streamparse.response import ToolCall
 from streamparse.tools import ToolResult
 from streamparse.writing.json_access import get_str
 from streamparse.writing.parts import CITATION, Item, Message, Part, Text, Thought, is_item
-
-_SHOWN: Final = 80  # characters of a name that a loss repeats
 
 
 def link_results(messages: Iterable[Message]) -> list[Message]:
@@ -66,7 +64,7 @@ def list_unpaired(messages: Iterable[Message]) -> Iterator[Loss]:
         place = f"messages[{number}]"
         for result in message.results:
             if waiting.pop(result.call_id, None) is None:
-                outcome = f"kept, but refused: the result {result.call_id[:_SHOWN]!r} has no call"
+                outcome = f"kept, but refused: the result {result.call_id[:MAX_SHOWN]!r} has no call"
                 yield Loss(place, "", "result", outcome, warning=True)
         if message.role == "user":
             yield from waiting.values()
@@ -74,7 +72,7 @@ def list_unpaired(messages: Iterable[Message]) -> Iterator[Loss]:
         elif message.role == "assistant":  # several in a row count as one
             waiting |= {
                 call.id: Loss(
-                    place, "", "call", f"kept, but refused: {call.name[:_SHOWN]!r} has no result", warning=True
+                    place, "", "call", f"kept, but refused: {call.name[:MAX_SHOWN]!r} has no result", warning=True
                 )
                 for call in message.calls
             }

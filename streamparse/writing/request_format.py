@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from streamparse.json.json_safety import make_jsonable
-from streamparse.loss import Loss
+from streamparse.loss import MAX_SHOWN, Loss
 from streamparse.writing.adapter import Adapter
 from streamparse.writing.content import read_blocks
 from streamparse.writing.correlation import list_unpaired
@@ -44,7 +44,6 @@ _DEFAULTS: dict[str, tuple[Any, ...]] = {
 """Values that are a setting's default, or done anyway: to leave them out loses nothing."""
 
 
-_SHOWN = 80  # characters of a name that a loss repeats
 _SWITCH: dict[bool | None, str] = {True: "enabled", False: "disabled"}
 
 
@@ -191,7 +190,7 @@ def _drop_unknown_choice(request: Request, lost: list[Loss]) -> Request:
     name = request.choice.name
     if not request.tools or name in ("", *(each.tool.name for each in request.tools)):
         return request
-    lost.append(Loss("request", "", "tool_choice", f"dropped: {name[:_SHOWN]!r} is not among the tools"))
+    lost.append(Loss("request", "", "tool_choice", f"dropped: {name[:MAX_SHOWN]!r} is not among the tools"))
     return msgspec.structs.replace(request, choice=msgspec.structs.replace(request.choice, mode=None, name=""))
 
 

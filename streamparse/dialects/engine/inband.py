@@ -37,10 +37,10 @@ from streamparse.dialects.engine.grammar import (
 from streamparse.dialects.engine.markers import Found, MarkerMatch
 from streamparse.dialects.engine.reader import Reader, RescanBudget, Step
 from streamparse.dialects.engine.sinks import DirectSink
-from streamparse.dialects.engine.spans import AFTER_CALL, BLANK, IN_TEXT, START, OpenThought, VisibleText
+from streamparse.dialects.engine.spans import AFTER_CALL, IN_TEXT, START, OpenThought, VisibleText
 from streamparse.events import Place, Scope, Source
 from streamparse.limits import Limits, most
-from streamparse.patterns import lazy_re
+from streamparse.patterns import BLANKS, lazy_re
 from streamparse.sink import Call, Sink
 from streamparse.tools import Toolset
 
@@ -207,7 +207,7 @@ class InBandParser:
     def reasoning(self, text: str) -> None:
         self._flush()
         self._text.held.drop_endings()
-        if self._thought is not None and text.strip(BLANK) and self._thought.revoke("thought_goes_on"):
+        if self._thought is not None and text.strip(BLANKS) and self._thought.revoke("thought_goes_on"):
             self._markers = self._span.get_markers(self._active)
         self._sink.reasoning(text)
 
@@ -393,7 +393,7 @@ class InBandParser:
             found = markers.search(text, at)
         end = len(text) if found is None else found.start()
         # Blanks after a call wait for what follows: next to another call, or at the end, they are structure.
-        is_gap = place == AFTER_CALL and self._thought is None and not text[at:end].strip(BLANK)
+        is_gap = place == AFTER_CALL and self._thought is None and not text[at:end].strip(BLANKS)
         gap = end - at if is_gap else 0
         if gap > _MOST_GAP:
             gap, self._text.place = 0, IN_TEXT
@@ -440,7 +440,7 @@ class InBandParser:
 
     def _write(self, text: str) -> None:
         """Pass on text, or thought, that belongs to no call."""
-        if self._follows_quoted and text.strip(BLANK):
+        if self._follows_quoted and text.strip(BLANKS):
             self._follows_quoted = False
         if self._span.write(text):
             self._markers = self._span.get_markers(self._active)

@@ -14,8 +14,9 @@ from typing import Any
 import msgspec
 
 from streamparse.dialects.engine.reader import Reader
-from streamparse.dialects.engine.spans import BLANK, VisibleText
+from streamparse.dialects.engine.spans import VisibleText
 from streamparse.events import Place, Scope, Source
+from streamparse.patterns import BLANKS
 from streamparse.sink import Call, Sink
 
 
@@ -58,7 +59,7 @@ class DirectSink:
         if reader.tape.has_call:  # it is not of the call before it
             reader.tape.restart(reader.buffer, reader.at, text)
         held = self._visible.held
-        if held.text is not None and not text.strip(BLANK):
+        if held.text is not None and not text.strip(BLANKS):
             held.add_text(text)
             return
         if self._visible.revoke("text_follows"):

@@ -15,9 +15,8 @@ from streamparse.dialects.engine.active_markers import ActiveMarkers
 from streamparse.dialects.engine.grammar import Position, Thought
 from streamparse.dialects.engine.markers import IndexedMarkers
 from streamparse.dialects.engine.quotes import Quotes
+from streamparse.patterns import BLANKS
 from streamparse.sink import Call, Sink
-
-BLANK: Final = " \t\r\n"
 
 START: Final = 0  # nothing but blanks and thoughts so far
 AFTER_CALL: Final = 1  # nothing but blanks since a call
@@ -152,13 +151,13 @@ class VisibleText:
 
     def write(self, text: str) -> bool:
         """Pass on text that belongs to no call; return True if other markers count from here on."""
-        is_blank = not text.strip(BLANK)
+        is_blank = not text.strip(BLANKS)
         if self.held.calls and is_blank:
             self.held.add_text(text)
             return False
         is_change = self.held.text is not None and self.revoke("text_follows")
         if self._lead in _BEGUN_LEADS:
-            self._lead = (self._lead + text).lstrip(BLANK)[:_MOST_LEAD]
+            self._lead = (self._lead + text).lstrip(BLANKS)[:_MOST_LEAD]
         if not is_blank and self.place != IN_TEXT:
             self.place = IN_TEXT
             is_change = True
@@ -232,7 +231,7 @@ class OpenThought:
 
     def write(self, text: str) -> bool:
         """Pass on thought; return True if other markers count from here on."""
-        if self.held.calls and not text.strip(BLANK):
+        if self.held.calls and not text.strip(BLANKS):
             self.held.add_text(text)
             return False
         is_change = bool(self.held.calls) and self.revoke("thought_goes_on")
@@ -246,7 +245,7 @@ class OpenThought:
             self.passed_on += pieces
         for piece in pieces:
             self._sink.reasoning(piece)
-        if not self.is_fresh or not text.strip(BLANK):
+        if not self.is_fresh or not text.strip(BLANKS):
             return False
         self.is_fresh = False
         return True

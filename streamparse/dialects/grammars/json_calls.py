@@ -222,7 +222,7 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
 
     def _read_member(self, reader: Reader, context: Context, draft: Draft, key: str) -> Step[bool]:
         """Read one member's value."""
-        if context.declared and (yield from disproves_call(reader, key, (*self.names, *self.arguments, *self.ids))):
+        if context.declared and (yield from disproves_call(reader, key, self.roles)):
             draft.is_foreign = True
             return False
         first = yield from reader.skip_blanks()
@@ -238,7 +238,7 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
             reader.take(1)
             return (yield from self._read_members(reader, context, draft))
         # What is no word may hold what the call is to be given.
-        is_known = key in (*self.names, *self.arguments, *self.ids, *NEUTRAL_KEYS) and first not in ("{", "[")
+        is_known = (key in self.roles or key in NEUTRAL_KEYS) and first not in ("{", "[")
         draft.has_others = draft.has_others or not is_known
         return (yield from skip_value(reader, context.limits, self.stops))
 
@@ -289,7 +289,7 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
             value = read(text, "heal", context.limits).value
         except JSONError:
             return None
-        if is_strict and not value.keys() <= {*self.names, *self.arguments, *self.ids, *NEUTRAL_KEYS}:
+        if is_strict and not value.keys() <= {*self.roles, *NEUTRAL_KEYS}:
             return None
         found = next(extract_calls(value, self.names, self.arguments), None)
         return None if found is None else found._replace(name=context.resolve_name(found.name))

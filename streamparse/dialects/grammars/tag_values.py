@@ -21,7 +21,7 @@ from streamparse.dialects.engine.markers import Stops
 from streamparse.dialects.engine.reader import GoOn, Match, Pattern, Reader, Step
 from streamparse.dialects.grammars.call_block import Patterns
 from streamparse.limits import most
-from streamparse.patterns import lazy_partial
+from streamparse.patterns import BLANKS, lazy_partial
 from streamparse.schema.kinds import Kinds, is_string, quote, to_json_text
 from streamparse.sink import Call
 
@@ -136,7 +136,6 @@ def write_members(reader: Reader, context: Context, name: str, arguments: Iterab
 
 
 _BREAK = lazy_partial(r"\r?\n")
-_BLANK = " \t\r\n"
 _MOST_HELD = 64
 
 
@@ -191,10 +190,10 @@ class ValueEnd(msgspec.Struct, frozen=True, dict=True):
 
 def _count_held(text: str, start: int, end: int) -> int:
     """How much of the end may belong to what ends the value: a line break, and the blanks after it."""
-    if end == start or text[end - 1] not in _BLANK:
+    if end == start or text[end - 1] not in BLANKS:
         return 0
     tail = text[max(start, end - _MOST_HELD) : end]
-    blanks = tail[len(tail.rstrip(_BLANK)) :]
+    blanks = tail[len(tail.rstrip(BLANKS)) :]
     return len(blanks.lstrip(" \t"))
 
 

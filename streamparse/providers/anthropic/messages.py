@@ -51,9 +51,8 @@ class Anthropic(Adapter):
         call={"type": "tool_use", "id": "$id", "name": "$name", "input": "$arguments"},
         dialect="anthropic-invoke",
         names=NamePolicy(r"[a-zA-Z0-9_-]{1,128}"),  # https://github.com/github/copilot-cli/issues/1879
-        parameter_names=NamePolicy(
-            r"[a-zA-Z0-9_.-]{1,64}"
-        ),  # https://github.com/beautyfree/appstore-connect-mcp/issues/2
+        # https://github.com/beautyfree/appstore-connect-mcp/issues/2
+        parameter_names=NamePolicy(r"[a-zA-Z0-9_.-]{1,64}"),
         ids=IdPolicy(r"[a-zA-Z0-9_-]+", 128),
         separate_system=True,
         own_blocks=("document", "search_result"),

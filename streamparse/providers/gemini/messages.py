@@ -58,9 +58,10 @@ from streamparse.writing.parts import SIGNATURE, Document, Image, Item, Message,
 from streamparse.writing.results import make_result, show_result, unwrap_result, wrap_result
 from streamparse.writing.traits import MediaSupport, NamePolicy, ProviderTraits
 
-SIGNING_MODELS: Final = re.compile(r"(?:models/)?gemini-(?![12]\b)")
+_OLD: Final = r"(?:models/)?gemini-[12]\b"
+SIGNING_MODELS: Final = re.compile(rf"(?!{_OLD})(?:models/)?gemini-")
 """The models that want signatures back: Gemini from its third version on; some names, as `-latest`, have no version."""
-_TEXT_RESULT_MODELS: Final = re.compile(r"(?:models/)?gemini-[12]\b")
+_TEXT_RESULT_MODELS: Final = re.compile(_OLD)
 """The models that refuse `parts` in a result, and next to the results of parallel calls: those before version 3.
 
 https://github.com/google-gemini/gemini-cli/issues/19436, https://github.com/google-gemini/gemini-cli/pull/16137

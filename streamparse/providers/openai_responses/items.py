@@ -25,8 +25,9 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar
 import msgspec
 
 from streamparse.limits import Limits, most
+from streamparse.patterns import BLANKS
 from streamparse.reading.decode import decode_lenient
-from streamparse.reading.pieces import BLANK, Budget, PendingCall, PendingText, begins_object
+from streamparse.reading.pieces import Budget, PendingCall, PendingText, begins_object
 from streamparse.sink import Sink
 
 # -- ----------------------------------------------------------------------------------------------------
@@ -304,7 +305,7 @@ class Calls:
 
 
 def _has_members(text: str) -> bool:
-    return begins_object(text) and text.lstrip(BLANK)[1:].lstrip(BLANK).startswith('"')
+    return begins_object(text) and text.lstrip(BLANKS)[1:].lstrip(BLANKS).startswith('"')
 
 
 def _are_same_arguments(one: str, other: str) -> bool:
