@@ -8,9 +8,9 @@
 | "filter" | was taken back, or refused, because of what it says |
 | "error" | failed |
 
-Words count without regard to case, and without the detail behind a colon (`content_filter: SAFETY`: Google's endpoint
-for OpenAI's clients).  With `enum-encoding=int` Gemini's are numbers; from 5 on those of Vertex AI and of
-the Gemini API differ, and all are failures.
+Words count without regard to case, with `-` for `_`, and without the detail behind a colon (`content_filter: SAFETY`:
+Google's endpoint for OpenAI's clients).  With `enum-encoding=int` Gemini's are numbers; from 5 on those of Vertex AI
+and of the Gemini API differ, and all are failures.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ Stop: TypeAlias = Literal["end", "tools", "length", "filter", "error"]
 _WORDS: Final[dict[Stop, tuple[str, ...]]] = {
     "end": (
         *("stop", "end_turn", "stop_sequence", "complete", "completed", "finish", "finished", "eos", "eos_token"),
+        *("end", "done", "normal"),  # relays; Baidu
         "pause_turn",  # Anthropic: the server's own tools go on if the answer is sent back
         "compaction",  # Anthropic: the conversation was summed up
         *("load", "unload"),  # Ollama, asked without a message
@@ -36,7 +37,8 @@ _WORDS: Final[dict[Stop, tuple[str, ...]]] = {
         "requires_action",  # the status of an interaction
     ),
     "length": (
-        *("length", "max_tokens"),
+        *("length", "max_tokens", "max_length", "max_new_tokens", "max_completion_tokens", "token_limit"),
+        *("context_length_exceeded", "context_window_exceeded"),
         "max_output_tokens",  # why a response is incomplete, and relays of it
         "model_length",  # Mistral
         "model_context_window_exceeded",  # Anthropic, Z.ai
@@ -53,7 +55,8 @@ _WORDS: Final[dict[Stop, tuple[str, ...]]] = {
         *("image_safety", "image_prohibited_content", "image_recitation"),
     ),
     "error": (
-        *("error", "failed", "cancelled", "canceled", "aborted", "timeout"),
+        *("error", "failed", "cancelled", "canceled", "user_cancelled", "aborted", "timeout"),
+        *("server_error", "internal_error", "internal_server_error", "service_unavailable"),
         "abort",  # vLLM, SGLang
         "function_call_filter",  # Google's endpoint for OpenAI's clients
         *("malformed_function_call", "malformed_response", "unexpected_tool_call", "too_many_tool_calls"),
@@ -107,7 +110,7 @@ def find_stop(reason: str | None) -> Stop | None:
     """Return the common word for a server's; None for an unknown one."""
     word = (reason or "").lower()
     stop = STOPS.get(word)
-    if stop is None and ":" in word:
+    if stop is None and (":" in word or "-" in word):
         stop = STOPS.get(_drop_detail(word))
     return "error" if stop is None and word.isdigit() else stop
 
@@ -119,7 +122,7 @@ def find_common_stop(reason: str) -> Stop | None:
 
 
 def _drop_detail(word: str) -> str:
-    return word.partition(":")[0].rstrip()
+    return word.partition(":")[0].rstrip().replace("-", "_")
 
 
 def find_full_reason(reason: str | None, details: Any) -> str | None:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from io import StringIO
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
+import msgspec
 from msgspec.structs import replace
 
 from streamparse.assembler.call import CallState
@@ -30,7 +31,7 @@ class HasOffset(Protocol):
     def offset(self) -> int | None: ...
 
 
-class Offset(NamedTuple):
+class Offset(msgspec.Struct, frozen=True, gc=False):
     """A bare offset in the stream."""
 
     offset: int | None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -50,6 +50,9 @@ class Row(msgspec.Struct, kw_only=True, gc=False):
     bytes: int = 0
 
 
+_encode: Final = msgspec.json.Encoder().encode
+
+
 class RowMaker:
     """Parses bodies, each into a row.  Unknown names of wires and dialects raise ValueError at once."""
 
@@ -94,7 +97,7 @@ class RowMaker:
             calls = [call for call in response.tool_calls if not call.revoked]
             row.call_names = [call.name for call in calls]
             row.call_ids = [call.id for call in calls]
-            row.call_arguments = [msgspec.json.encode(call.arguments).decode() for call in calls]
+            row.call_arguments = [_encode(call.arguments).decode() for call in calls]
             row.call_sources = [call.source for call in calls]
             row.revoked_calls = len(response.tool_calls) - len(calls)
         if response.broken_calls:

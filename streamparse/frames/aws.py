@@ -85,8 +85,8 @@ class AWSEventStream(Framer):
 
     def try_next(self, data: bytes, at: int) -> bytes | None:
         """As `try_single`, of the message that begins at a position."""
-        end = self.find_end(data, at)
-        return self.try_single(data[at:end]) if end > 0 else None
+        # Whatever length is written there: of a wrong one nothing is taken.
+        return self.try_single(data[at : at + int.from_bytes(data[at : at + 4], "big")])
 
     def find_end(self, data: bytes, at: int) -> int:
         """Find the end of a message, as its length says."""

@@ -185,19 +185,21 @@ class FrameTemplate:
     begins and ends as it did holds one JSON string in between, or is not JSON.
     """
 
-    __slots__ = ("_after", "_before", "_data", "_framer", "_start", "_string", "_tail", "longest")
+    __slots__ = (
+        *("_after", "_back", "_before", "_data", "_framer", "_joint", "_rest", "_skipped", "_string"),
+        "longest",
+    )
 
     def __init__(self, framer: Framer, data: int, before: bytes, after: bytes) -> None:
-        skipped, rest = len(before), len(after)
-        line = after.find(b"\n")
+        skipped, rest = self._skipped, self._rest = len(before), len(after)
         self._framer = framer
         self._data = data
         self._before = before
         self._after = after
-        self._tail = rest - line if line > 0 else rest
+        self._joint = after + before
+        self._back = max(after.find(b"\n"), 0)  # from the quote that ends the string to the line break
         self.longest = min(2 * (skipped + rest), framer._max_single)
         """How long a chunk may be that `take` takes; what is longer is likely to be several."""
-        self._start = skipped - 1
         self._string = slice(skipped - 1, 1 - rest)
 
     @classmethod
@@ -231,31 +233,30 @@ class FrameTemplate:
 
     def take_run(self, data: bytes, at: int, tell: Callable[[str], None]) -> int:
         """Take the chunks of this form from a position on, and tell the string of each; return where they end."""
-        framer, before, after, start, place = self._framer, self._before, self._after, self._start, self._data
-        skipped, rest = start + 1, len(after)
-        line = rest - self._tail
-        most, singles = framer._max_single, framer.singles
-        zero = framer.received - at  # where in the body the data begins
-        origin, last = zero + place, framer._max_total - zero
-        try:
-            while data[at : at + skipped] == before:  # a copy costs less than `startswith` with a position
-                # A string of JSON holds no line break, so the first is the one that ends the data.
-                stop = data.find(b"\n", at + skipped) - line
-                if stop < at or not data.startswith(after, stop):
-                    break
-                try:
-                    string = _decode(data[at + start : stop + 1])
-                except ValueError:
-                    break
-                end = stop + rest
-                if not string or end - at > most or end > last:
-                    break
-                framer.offset = origin + at
-                at = end
-                singles += 1
-                tell(string)
-        finally:
-            framer.received, framer.singles = zero + at, singles
+        framer, joint, skipped, back = self._framer, self._joint, self._skipped, self._back
+        received, most, total = framer.received, framer._max_single, framer._max_total
+        goes_on = data.startswith(self._before, at)
+        while goes_on:
+            start = at + skipped
+            # A string of JSON holds no line break, so the first is the one that ends the data.
+            stop = data.find(b"\n", start) - back
+            goes_on = data.startswith(joint, stop)  # at once both that this one ends and that another begins
+            if stop < at or not (goes_on or data.startswith(self._after, stop)):
+                break
+            try:
+                string = _decode(data[start - 1 : stop + 1])
+            except ValueError:
+                break
+            size = stop + self._rest - at
+            offset = received + self._data
+            received += size
+            if not string or size > most or received > total:
+                break
+            framer.offset = offset
+            framer.received = received
+            framer.singles += 1
+            at += size
+            tell(string)
         return at
 
     def take_long_run(self, data: bytes, at: int, tell: Callable[[str], None], tell_run: TellRun | None) -> int:
@@ -263,23 +264,20 @@ class FrameTemplate:
 
         `tell_run` is told several strings at once, and takes as many as it can.
         """
-        before, after = self._before, self._after
-        skipped, size = len(before), len(after)
-        back = size - self._tail  # from the line break to the quote that ends the string
-        begins, find = data.startswith, data.find
+        joint, after, skipped, back = self._joint, self._after, self._skipped, self._back
+        begins, find, size = data.startswith, data.find, self._rest
         if not self._framer.has_room(len(data) - at):  # only one by one shows which of them is too much
             return self.take_run(data, at, tell)
         most = _FEWEST_STRINGS  # at once, which grow: little is read for nothing before one that is no string
-        while begins(before, at):
+        goes_on = begins(self._before, at)
+        while goes_on:
             first = at
             written: list[bytes] = []
-            for _ in range(most):
-                if not begins(before, at):
-                    break
-                # A string of JSON holds no line break, so the first is the one that ends the data.
+            while goes_on and len(written) < most:
                 start = at + skipped
                 end = find(b"\n", start) - back
-                if not begins(after, end):
+                goes_on = begins(joint, end)
+                if not (goes_on or begins(after, end)):
                     break
                 written.append(data[start:end])
                 at = end + size
@@ -292,21 +290,18 @@ class FrameTemplate:
 
     def _decode_all(self, written: list[bytes]) -> list[str]:
         """Decode what is between the quotes, up to the first that is empty, or no string."""
-        if b"" in written:
-            written = written[: written.index(b"")]
         try:
-            strings = _decode_strings(b'["' + _JOINT.join(written) + b'"]') if written else []
+            strings = _decode_strings(b'["' + _JOINT.join(written) + b'"]')
         except ValueError:
             strings = []
-        if len(strings) == len(written):
-            return strings
-        strings = []  # one of them is no string, or several
-        for each in written:
-            try:
-                strings.append(_decode(b'"' + each + b'"'))
-            except ValueError:
-                break
-        return strings
+        if len(strings) != len(written):  # one of them is no string, or several
+            strings = []
+            for each in written:
+                try:
+                    strings.append(_decode(b'"' + each + b'"'))
+                except ValueError:
+                    break
+        return strings[: strings.index("")] if "" in strings else strings
 
     def _tell_all(
         self, strings: list[str], written: list[bytes], tell: Callable[[str], None], tell_run: TellRun | None
@@ -314,12 +309,17 @@ class FrameTemplate:
         """Take the chunks of these strings, and tell them: as many at once as can be."""
         framer, count, done = self._framer, len(strings), 0
         around = len(self._before) + len(self._after)
+        alone, more = 0 if tell_run is not None else count, 1  # up to which they come one by one: more after each miss
         while done < count:
-            if tell_run is not None and count - done > 1 and (taken := tell_run(strings[done:] if done else strings)):
-                framer.received += sum(map(len, written[done : done + taken])) + around * taken
-                framer.singles += taken
-                done += taken
-                framer.offset = framer.received - around - len(written[done - 1]) + self._data
+            if done >= alone and count - done > 1:
+                assert tell_run is not None
+                taken = tell_run(strings[done:] if done else strings)
+                if taken:
+                    framer.received += sum(map(len, written[done : done + taken])) + around * taken
+                    framer.singles += taken
+                    done += taken
+                    framer.offset = framer.received - around - len(written[done - 1]) + self._data
+                alone, more = (done + 1, 1) if taken else (done + more, 2 * more)
                 continue
             framer.offset = framer.received + self._data
             framer.received += around + len(written[done])
@@ -365,7 +365,7 @@ class RepeatingTemplate(FrameTemplate):
         """Take the chunks of this form from a position on, and tell the string of each; return where they end."""
         skipped = len(self._before)
         while data.startswith(self._before, at):
-            end = data.find(b"\n", at + skipped) + self._tail
+            end = data.find(b"\n", at + skipped) - self._back + self._rest
             string = self._take(data[at:end])
             if string is None:
                 break

@@ -36,7 +36,7 @@ class AssemblyLine:
         self._record = self._assembler.record
         self._inband: InBandParser | None = None
         if options.dialects:
-            parses_calls = wire is not None and wire in WIRES and WIRES[wire].parses_calls
+            parses_calls = wire not in (None, "auto") and wire in WIRES and WIRES[wire].parses_calls
             self._inband = InBandParser(
                 self._assembler, CATALOGUE, options.dialects, options.tools, options.reasoning, options.limits,
                 options.quoted, ignored=("auto",) if parses_calls else (),
@@ -98,10 +98,13 @@ class AssemblyLine:
         """Look for calls in what is in doubt, if the model ended its turn without one; see `late_calls`."""
         if not self._assembler.has_stopped or self._assembler.calls_found:
             return None
+        content = self._assembler.response.content
+        if not ("{" in content or "<" in content or "[" in content or "(" in content or "`" in content):
+            return None  # all calls in text have one of these
         from streamparse.parser.late_calls import recover  # noqa: PLC0415 - a module that many programs never need
 
         was_read = self._inband is None or not self._inband.ignores_calls
-        return recover(self._assembler.response.content, self._options, was_read, self._assembler)
+        return recover(content, self._options, was_read, self._assembler)
 
     def _count(self, **counts: Any) -> Stats:
         """Make the statistics so far, with counts of what was fed."""

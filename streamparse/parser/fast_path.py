@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from streamparse.frames import Framer, FrameTemplate, LineTemplate
 from streamparse.parser.wire_selector import WireSelector
-from streamparse.reading.wire import Wire
+from streamparse.reading.wire import UnknownMessage, Wire
 
 _MAX_MISSES: Final = 4
 """After this many messages in a row, each in another form than the one before, no form is learnt for a while."""
@@ -82,7 +82,11 @@ class FastPath:
                 continue
             if framer.singles >= self.learns_from:
                 self.learn(data[at:end], message)
-            take(message)
+            try:
+                take(message)
+            except UnknownMessage:
+                framer.unread(data[at:end])
+                break
             at = end
         return at
 
@@ -124,9 +128,9 @@ class FastPath:
             self._learnt_at = self.learns_from - 1
             self._misses_left, self._pause = 2, min(2 * self._pause, _LONGEST_PAUSE)
         elif (plain := self._wire.plain(message)) is not None and plain.string:
-            self.tell, string, read = plain
-            if read is not None:
-                self.template = self.framer.make_template(read)
+            self.tell, string = plain.tell, plain.string
+            if plain.read is not None:
+                self.template = self.framer.make_template(plain.read)
                 return
             for form in self._forms:
                 if form.fits(chunk, string):

@@ -157,7 +157,6 @@ def _skip(pattern: re.Pattern[str], content: str, at: int) -> int:
 
 # -- calls in markup ---------------------------------------------------------------------------------------------------
 
-_SIGNS: Final = "<[`("
 _TAG: Final = lazy_re(r"(</?)([A-Za-z][\w.:-]{0,63})")
 _WORDS: Final = frozenset(
     {
@@ -196,7 +195,7 @@ def _find_markup(content: str, options: ParserOptions, was_read: bool) -> list[T
 
 def _has_signs(content: str) -> bool:
     """Whether a text holds a character that all markup has.  One search for each is quicker than a pattern."""
-    return any(sign in content for sign in _SIGNS)
+    return "<" in content or "[" in content or "`" in content or "(" in content
 
 
 def _list_readings(content: str, was_read: bool, has_tools: bool) -> Iterator[tuple[str, bool]]:
@@ -205,17 +204,17 @@ def _list_readings(content: str, was_read: bool, has_tools: bool) -> Iterator[tu
         yield content, False
     if has_tools and _UNOPENED.search(content):
         yield _UNOPENED.sub("<tool_call>\n", content), False
-    if _KNOWN_TAG.search(content) or _BRACKETS.search(content):
+    if ("<" in content and _KNOWN_TAG.search(content)) or ("[" in content and _BRACKETS.search(content)):
         mended = _FENCE_IN_TAG.sub(r"\1\n\2\n\3", _BRACKETS.sub(r"<\1tool_call>", _TAG.sub(_mend_tag, content)))
         if mended != content:
             yield mended, False
         if (straight := mended.translate(_QUOTES)) != mended:
             yield straight, False
-    code = _TOOL_CODE.match(content)
+    code = _TOOL_CODE.match(content) if "`" in content else None
     if code is not None:
         printed = _PRINT.match(code[1].strip())
         yield f"[{printed[1] if printed is not None else code[1]}]", True
-    elif _PYTHON_CALL.match(content) is not None:
+    elif ")" in content and _PYTHON_CALL.match(content) is not None:
         yield f"[{content.strip()}]", True
 
 
@@ -243,6 +242,9 @@ def _find_calls(text: str, dialects: Dialects, is_python: bool, tools: Toolset, 
 
 def _read(text: str, dialects: Dialects, tools: Toolset, limits: Limits, quoted: Quoted = "text") -> ParsedResponse:
     """Read a whole text; it holds no thoughts."""
+    markers = CATALOGUE.activate(dialects, tools.names, False)
+    if "" not in markers.openers and markers.at_start.may_hold(text) is None:
+        return ParsedResponse(content=text)
     scratch = Assembler(tools, limits)
     inband = InBandParser(scratch, CATALOGUE, dialects, tools, "closed", limits, quoted)
     try:

@@ -32,7 +32,7 @@ class ParserOptions(msgspec.Struct, frozen=True, kw_only=True):
         if self.quoted != "text":
             check_quoted(self.quoted)
         for name in (self.wire, self.otherwise):
-            if name not in WIRES and name != "auto":
+            if name not in ("auto", DEFAULT_WIRE) and name not in WIRES:
                 find_wire(name)
         if not isinstance(self.dialects, str):  # an iterator can be read only once
             msgspec.structs.force_setattr(self, "dialects", tuple(self.dialects))

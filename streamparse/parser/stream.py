@@ -21,6 +21,7 @@ from streamparse.parser.options import ParserOptions
 from streamparse.parser.text import SurrogateJoiner
 from streamparse.parser.wire_selector import WireSelector
 from streamparse.providers.wires import WireName
+from streamparse.reading.wire import UnknownMessage
 from streamparse.stats import Stats
 from streamparse.tools.toolset import read_toolset
 
@@ -113,6 +114,9 @@ class StreamParser(AssemblyLine):
             tell(message)
         except ParseHalted:
             self._stop()
+        except UnknownMessage:
+            path.framer.unread(chunk)
+            self._feed_framer(chunk)
         record = self._record
         events = record.events
         record.events = []
@@ -190,12 +194,15 @@ class StreamParser(AssemblyLine):
 
     # -- reads that are not one plain message --------------------------------------------------------------------------
 
-    def _feed_several(self, path: FastPath, chunk: bytes) -> list[Event]:
-        """Take a read of several messages, or of parts: the plain ones by the fast path, all else by the framer."""
+    def _feed_several(self, path: FastPath, chunk: bytes, at: int = 0) -> list[Event]:
+        """Take a read of several messages, or of parts: the plain ones by the fast path, all else by the framer.
+
+        What is before `at` was taken; then nothing is held.
+        """
         held, path.held = path.held, b""
         data = held + chunk
         framer, form = path.framer, path.template
-        before, size, at = framer.singles, len(data), 0
+        before, size = framer.singles, len(data)
         try:
             if form is not None and self._selector.scope == "body":  # most reads are all alike
                 if held and (string := form.take(data)) is not None:  # it was one, in two parts
@@ -203,7 +210,7 @@ class StreamParser(AssemblyLine):
                     path.tell(string)
                 else:
                     # As `path.take_run` does, which is called for long ones alone: most reads are short.
-                    at = form.take_run(data, 0, path.tell) if size < LONG_RUN else path.take_run(data, 0)
+                    at = form.take_run(data, at, path.tell) if size < LONG_RUN else path.take_run(data, at)
             if at < size and (form is None or framer.find_end(data, at)):  # else part of a message is left
                 at = path.take_all(data, at)
                 if at < size:
@@ -266,15 +273,15 @@ class StreamParser(AssemblyLine):
         if isinstance(chunk, str):
             self._joiner = self._joiner or SurrogateJoiner()
             chunk = self._joiner.join(chunk).encode()
-        data = bytes(chunk)
+        data, at = bytes(chunk), 0
         for _ in range(_MAX_HEADS):
-            if self._fast_path is not None or len(data) < _LARGE or not (end := _find_end(data)):
+            if self._fast_path is not None or len(data) - at < _LARGE or (end := _find_end(data, at)) <= at:
                 break
-            self._feed_framer(data[:end])
-            data = data[end:]
+            self._feed_framer(data[at:end])
+            at = end
         if self._fast_path is not None:
-            return self._feed_several(self._fast_path, data)
-        self._feed_framer(data)
+            return self._feed_several(self._fast_path, data, at)
+        self._feed_framer(data[at:])
         events = self._record.events
         self._record.events = []
         return events
@@ -393,19 +400,21 @@ class StreamParser(AssemblyLine):
         return self._record.take()
 
 
-def _find_end(data: bytes) -> int:
-    """Guess where the first message of a body ends.  A wrong guess costs time and changes no result."""
-    first = data[:1]
+def _find_end(data: bytes, at: int) -> int:
+    """Guess where the message of a body ends that begins there; at most `at` if nowhere.
+
+    A wrong guess costs time and changes no result.
+    """
+    first = data[at : at + 1]
     if first == b"\0":
-        return int.from_bytes(data[:4], "big")  # a binary message begins with its length
+        return at + int.from_bytes(data[at : at + 4], "big")  # a binary message begins with its length
     if first == b"{":  # lines of JSON, or one value over several lines
-        at = data.find(b"\n") + 1
-        return at if data[:at].rstrip().endswith(b"}") else 0
+        end = data.find(b"\n", at) + 1
+        return end if data[at:end].rstrip().endswith(b"}") else 0
     if first == b"[":
-        return max(data.find(b"\n,"), 0)
-    begin = max(data.find(b"\ndata:"), 0) if first == b":" else 0  # a comment shows nothing
-    for end in (b"\n\n", b"\r\n\r\n", b"\n"):
-        at = data.find(end, begin)
-        if at >= 0:
-            return at + len(end)
-    return 0
+        return data.find(b"\n,", at)
+    begin = max(data.find(b"\ndata:", at), at) if first == b":" else at  # a comment shows nothing
+    line = data.find(b"\n", begin)
+    mark = b"\r\n\r\n" if data[line - 1 : line] == b"\r" else b"\n\n"
+    end = data.find(mark, max(line - 1, begin))
+    return end + len(mark) if end >= 0 else line + 1

@@ -17,6 +17,9 @@
 | `{"outputs": [{"text"}]}`, `{"results": [{"outputText"}]}` | Mistral and Titan there | a completion |
 | `[{"generated_text"}]` | text-generation-inference | a completion |
 
+So is the line of a batch's results opened: `{"custom_id", "response": {"body"}}` of OpenAI and Mistral, `{"custom_id",
+"result": {"message"}}` of Anthropic, `{"recordId", "modelOutput"}` of Bedrock.
+
 Of decoded values alone, because JSON that was given as text may be the answer itself:
 
 | given | API |
@@ -40,6 +43,7 @@ from streamparse.patterns import lazy_re
 from streamparse.providers.gemini.parts import PART_KEYS
 from streamparse.providers.gemini.sdk_dump import restore_fields, to_camel_case
 from streamparse.providers.sdks import MESSAGE_TYPES, write_chat_message
+from streamparse.reading.decode import find_objects
 
 # -- facts -------------------------------------------------------------------------------------------------------------
 
@@ -64,6 +68,13 @@ _COMPLETIONS: Final = (("outputs", "text", "stop_reason"), ("results", "outputTe
 
 They have no `type`, unlike the `outputs` of an interaction.
 """
+_RESULTS: Final = (
+    ("custom_id", "response", "body"),
+    ("custom_id", "result", "message"),
+    ("custom_id", "result", "error"),
+    ("recordId", "modelOutput"),
+)
+"""Where the body is in a line of a batch's results, behind the key by which the line is known."""
 _ROLES: Final = ("assistant", "model")
 _SAID: Final = frozenset({"content", "tool_calls", "function_call"})
 _MESSAGE: Final = _SAID | frozenset(
@@ -91,11 +102,22 @@ def complete_body(value: Any) -> dict[str, Any] | None:
         return _complete_list(value)
     if not isinstance(value, dict):
         return None
+    if ("custom_id" in value or "recordId" in value) and (result := _find_result(value)) is not None:
+        return complete_body(result) or result
     if value.get("type") in MESSAGE_TYPES and isinstance(value.get("content"), (str, list)):
         return _make_chat_body(write_chat_message(value))
     if not _GEMINI.isdisjoint(value) and "content" not in value:
         return restore_fields(value)
     return _complete_message(value) or _complete_candidate(value) or _read_completion(value)
+
+
+def _find_result(value: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the body in a line of a batch's results."""
+    for id, *path in _RESULTS:
+        found = find_objects(value, *path) if id in value else []
+        if found:
+            return found[0]
+    return None
 
 
 def wrap_bare_value(value: Any) -> dict[str, Any] | None:

@@ -23,8 +23,6 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, Final
 
-import msgspec
-
 from streamparse.frames import TellRun
 from streamparse.limits import Limits, most
 from streamparse.patterns import BLANKS
@@ -34,13 +32,14 @@ from streamparse.tools import Toolset
 
 _ABSENT: Final = ("null", "None")  # what some servers send, besides blanks, for an id or a name that is not there
 _NONE: Final = -(2**63)  # no server's index
+_NO_TEXT: Final = PendingText(Budget(0))  # of calls that have a name from the start: their arguments start them
 
 
 class JoinedCall(PendingCall, eq=False):
     """A call whose fragments are joined.  `place` is its number in order of appearance."""
 
     place: int = 0
-    items: list[tuple[str, Any]] = msgspec.field(default_factory=list)  # what came with it before its name was certain
+    items: list[tuple[str, Any]] | None = None  # what came with it before its name was certain
 
     @property
     def is_open(self) -> bool:
@@ -77,6 +76,7 @@ class Fragments:
         self._by_id: dict[str, JoinedCall] = {}
         self._last: JoinedCall | None = None
         self._appeared = 0
+        """How many calls there are so far."""
         self._named: list[JoinedCall] = []  # those that have not started, by place
         self._nameless: dict[JoinedCall, None] = {}
         self._has_refused = False
@@ -84,10 +84,15 @@ class Fragments:
         self._flow: Call
         self._send_more: Callable[[str], None]
 
+    def has_told(self, index: int | None, id: str | None) -> bool:
+        """Whether the call of an id, else of an index, is over."""
+        pending = self._by_id.get(id or "") or self._by_index.get(_NONE if index is None else index)
+        return pending is not None and pending.is_closed
+
     def add(self, index: int | None, id: str | None, name: str | None, arguments: str | None) -> None:
         """Take one fragment; absent parts are None or blank."""
         if id is None and name is None and index == self._flowing and arguments and not self._flow.closed:
-            self._send_more(arguments)  # nearly every fragment: what `_flows_on` says, without a call
+            self._send_more(arguments)  # nearly every fragment
             return
         id = "" if not id or id in _ABSENT or not id.strip(BLANKS) else id
         name = "" if not name or name in _ABSENT or not name.strip(BLANKS) else name
@@ -98,7 +103,8 @@ class Fragments:
                 return
             if self._named:
                 self.start_named()
-            pending = JoinedCall(PendingText(self._budget), id, name, index, None, self._appeared)
+            early = _NO_TEXT if name else PendingText(self._budget)
+            pending = JoinedCall(early, id, name, index, None, self._appeared)
             self._appeared += 1
             if name:
                 self._named.append(pending)
@@ -121,7 +127,7 @@ class Fragments:
 
     def find_teller(self, index: int | None, id: str | None, name: str | None) -> Callable[[str], None]:
         """Return what takes the arguments of fragments that are the same but for these, one after the other."""
-        if self._flows_on(index, id, name):
+        if id is None and name is None and index == self._flowing and not self._flow.closed:
             return self._send_more
         return partial(self.add, index, id, name)
 
@@ -132,11 +138,8 @@ class Fragments:
         return partial(self._add_run, *tell.args) if isinstance(tell, partial) else None
 
     def _add_run(self, index: int | None, id: str | None, name: str | None, pieces: list[str]) -> int:
-        return self._sink.call_run(self._flow, pieces) if self._flows_on(index, id, name) else 0
-
-    def _flows_on(self, index: int | None, id: str | None, name: str | None) -> bool:
-        """Whether a fragment with arguments continues the call that took the last one."""
-        return id is None and name is None and index == self._flowing and not self._flow.closed
+        goes_on = id is None and name is None and index == self._flowing and not self._flow.closed
+        return self._sink.call_run(self._flow, pieces) if goes_on else 0
 
     def attach(self, kind: str, data: Any) -> None:
         """Send an item that belongs to the call that took the last fragment."""
@@ -144,6 +147,7 @@ class Fragments:
         if pending is None:
             self._sink.item(kind, data)
         elif pending.call is None:
+            pending.items = pending.items or []
             pending.items.append((kind, data))
         else:
             self._sink.item(kind, data, pending.call.index)
@@ -267,7 +271,7 @@ class Fragments:
     def _begin(self, pending: JoinedCall) -> None:
         call = pending.call = self._sink.call_start(pending.name, pending.id or None)
         early = pending.early.take()
-        for kind, data in pending.items:
+        for kind, data in pending.items or ():
             self._sink.item(kind, data, call.index)
         if pending.early.is_lost:
             self._sink.call_error(call, "limit_args", f"too many arguments came before the name of {pending.name!r}")

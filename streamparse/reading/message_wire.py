@@ -22,6 +22,7 @@ from msgspec.structs import replace
 
 from streamparse.finish_reasons import COMMON_STOPS, Stop, find_common_stop, find_stop
 from streamparse.frames import Frame, TellRun, ValueScanner
+from streamparse.frames.frame import BOM
 from streamparse.json import JSONError, read
 from streamparse.limits import Limits, most
 from streamparse.patterns import lazy_re
@@ -34,10 +35,11 @@ from streamparse.reading.decode import (
     read_argument_text,
     read_excerpt,
     rejoin_pairs,
+    strip_prefix,
     write_argument_text,
 )
 from streamparse.reading.errors import find_error, report_provider_error
-from streamparse.reading.wire import Plain
+from streamparse.reading.wire import Plain, UnknownMessage
 from streamparse.sink import Outcome, Sink
 from streamparse.tools import Toolset
 
@@ -142,6 +144,12 @@ _STEP = lazy_re(r"\.([\w-]+)|\[(\d+)\]")
 _MOST_PRUNINGS: Final = 8
 _HTML: Final = lazy_re(rb"<[A-Za-z!]")
 _LONGEST_PAGE: Final = 2000
+_LONGEST_FAILURE: Final = 32
+_FAILURES: Final = (
+    "error", "internal server error", "bad gateway", "gateway timeout", "gateway time-out", "service unavailable",
+    "too many requests", "<!doctype html", "<html",
+)  # fmt: skip
+"""How data begins that a gateway has written in place of JSON."""
 
 
 class MessageWire(Generic[T]):
@@ -185,7 +193,7 @@ class MessageWire(Generic[T]):
         return self._over
 
     def take(self, message: T) -> None:
-        """Send the sink what a decoded message holds."""
+        """Send the sink what a decoded message holds; raise UnknownMessage for one that holds nothing of the wire."""
         raise NotImplementedError
 
     @property
@@ -206,15 +214,22 @@ class MessageWire(Generic[T]):
             self._take_nonstandard(frame)
             return
         message = self._decode_message(frame)
-        if message is not None:
+        if message is None:
+            return
+        try:
             self.take(message)
+        except UnknownMessage as unknown:
+            error = find_error(decode_untyped(frame.data))
+            self._fail(error)
+            if error is None and unknown.args:
+                self._sink.error("frame", "unexpected_shape", str(unknown), frame.offset)
 
     def close(self) -> None:
         """The body is over: send what waited for more.  A wire that has more to send calls this first."""
         self._flush_half()
         frame = self._bare_json.close() if self._bare_json is not None else None
         if frame is not None:
-            self._take_frame(frame)
+            self.frame(frame)
             self._flush_half()
         if self._page is not None:
             self._fail(self._page.getvalue())
@@ -251,6 +266,8 @@ class MessageWire(Generic[T]):
                 return self.decode(data)
             except (ValueError, RecursionError):
                 data = data.strip()
+                if data[:5] == b"data:":
+                    return self._decode_message(replace(frame, data=strip_prefix(data)))
         if self._over:
             self.ignored += 1
             return None
@@ -265,6 +282,11 @@ class MessageWire(Generic[T]):
 
     def _decode_slowly(self, frame: Frame) -> T | None:
         """Decode a frame that `decode` refused; None, after an `Error`, if it cannot be read."""
+        if self.loose_shape is not None and not self._may_be_too_deep(frame.data.count(b"{") + frame.data.count(b"[")):
+            try:
+                return cast("T", find_decoder(self.loose_shape)(frame.data))  # as most that lack a field
+            except (ValueError, RecursionError):
+                pass
         value = self._read_object(frame)
         if value is None:
             return None
@@ -286,8 +308,7 @@ class MessageWire(Generic[T]):
     def _read_object(self, frame: Frame) -> dict[str, Any] | None:
         """The object that a frame holds; None, after an `Error`, if it holds none."""
         text = frame.data.decode("utf-8", "replace")
-        limit = self._limits.max_depth
-        if limit is not None and text.count("{") + text.count("[") > limit:
+        if self._may_be_too_deep(text.count("{") + text.count("[")):
             # `json` would raise RecursionError far beyond the limit; the tolerant reader finds out what is at it.
             error = self._find_error(text)
             if error is not None and error.code == "json_depth":
@@ -296,7 +317,10 @@ class MessageWire(Generic[T]):
         try:
             value = loads_lenient(text)
         except ValueError:
-            self._refuse(frame, self._find_error(text))
+            if text.lstrip(" \t\r\n[(*!")[:_LONGEST_FAILURE].lower().startswith(_FAILURES):
+                self._fail(text.strip())
+            else:
+                self._refuse(frame, self._find_error(text))
             return None
         except RecursionError:  # there is no limit to the depth, but one of the interpreter
             self._sink.error("frame", "json_depth", "a frame nests deeper than can be read", frame.offset)
@@ -308,6 +332,9 @@ class MessageWire(Generic[T]):
             self._sink.error("frame", "unexpected_shape", f"a frame holds {_name_kind(value)}", frame.offset)
         self._fail(error)
         return None
+
+    def _may_be_too_deep(self, brackets: int) -> bool:
+        return self._limits.max_depth is not None and brackets > self._limits.max_depth
 
     def _find_error(self, text: str) -> JSONError | None:
         try:
@@ -349,6 +376,9 @@ class MessageWire(Generic[T]):
             self.ignored += 1
         elif frame.event == b"error" or frame.field.lower() == b"error":
             self._take_error(frame.data)
+        elif frame.field.removeprefix(BOM).lower() == b"data":
+            # In capitals, or behind a mark in the middle of the body, as where bodies with marks were joined.
+            self.frame(replace(frame, field=b"data"))
         elif _HTML.match(frame.field) or self._page is not None:
             self._page = self._page or StringIO()
             if self._page.tell() < _LONGEST_PAGE:
@@ -356,12 +386,7 @@ class MessageWire(Generic[T]):
         else:
             self._bare_json = self._bare_json or BareJsonJoiner(most(self._limits.max_event))
             if (whole := self._bare_json.add(frame)) is not None:
-                self._take_frame(whole)
-
-    def _take_frame(self, frame: Frame) -> None:
-        message = self._decode_message(frame)
-        if message is not None:
-            self.take(message)
+                self.frame(whole)
 
     def _take_error(self, data: bytes) -> None:
         words = data.decode("utf-8", "replace").strip()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from importlib import import_module
-from typing import Any, ClassVar, Final, NamedTuple, Protocol, cast
+from typing import Any, ClassVar, Final, Protocol, cast
+
+import msgspec
 
 from streamparse.frames import Frame, ReadString, TellRun
 from streamparse.limits import Limits
@@ -15,7 +17,7 @@ from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
 
-class Plain(NamedTuple):
+class Plain(msgspec.Struct, gc=False):
     """What a message holds that is one string."""
 
     tell: Callable[[str], None]
@@ -25,6 +27,13 @@ class Plain(NamedTuple):
     """Reads the string of another message from its data, if that, too, is one string for this verb.
 
     For messages that differ in more than the string, such as the time of each.  None: they differ in nothing else.
+    """
+
+
+class UnknownMessage(Exception):
+    """Raised by `take`, before it does anything: the message holds nothing of the wire, so it may be an error.
+
+    It is given to `frame`, which reports errors of any shape; its text says what is wrong with it if it is none.
     """
 
 
@@ -48,7 +57,7 @@ class MinimalWire(Protocol):
         """The typed decoder of a plain frame's data; raises ValueError or RecursionError for what is not plain."""
 
     def take(self, message: Any, /) -> None:
-        """Send the sink what a decoded message holds."""
+        """Send the sink what a decoded message holds; raises UnknownMessage for one that holds nothing."""
 
     def frame(self, frame: Frame) -> None:
         """Send the sink what a frame holds: `decode` and `take` for a message, and whatever other frames need."""
@@ -109,6 +118,8 @@ class WireTable(MutableMapping[str, type[Wire]]):
 
     def __init__(self) -> None:
         self._wires: dict[str, type[Wire] | str] = {}  # a class, or where it is
+        self.loaded: dict[str, type[Wire]] = {}
+        """The classes that are there already: to look into this takes less time than into the table."""
 
     def declare(self, places: Mapping[str, str]) -> None:
         """Add wires that need not be loaded yet, each as `module:Class`."""
@@ -125,10 +136,11 @@ class WireTable(MutableMapping[str, type[Wire]]):
         for attribute, default in DEFAULTS.items():
             if not hasattr(wire, attribute):
                 setattr(wire, attribute, default)
-        self._wires[name] = wire
+        self._wires[name] = self.loaded[name] = wire
 
     def __delitem__(self, name: str) -> None:
         del self._wires[name]
+        self.loaded.pop(name, None)
 
     def __contains__(self, name: object) -> bool:
         return name in self._wires
@@ -183,8 +195,9 @@ def detect(frame: Frame) -> str | None:
 def find_claimant(message: Any, event: bytes, among: Iterable[str] = WIRES) -> str | None:
     """Name the wire that claims a decoded message, which came in an SSE event of that name; None if none does."""
     if isinstance(message, dict):
+        loaded = WIRES.loaded
         for name in among:
-            if WIRES[name].claims(message, event):
+            if (loaded.get(name) or WIRES[name]).claims(message, event):
                 return name
     return None
 

@@ -23,6 +23,7 @@ stays for the rest of the run.  The model never reads of a failure of the connec
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -262,7 +263,7 @@ class Loop:
                 return self._end(Finish("refusal" if response.refusal else "filter"))
             if self._output_tool is None:
                 stopped_by = "length" if response.stop == "length" else None
-                return self._end(Finish(stopped_by, response.content, has_output=True))
+                return self._end(Finish(stopped_by, self._join_text(), has_output=True))
             fault = f"text is no answer here: call the tool {self._output_tool!r}"
         if fault is None:
             self._complaints = 0
@@ -273,6 +274,12 @@ class Loop:
         if not has_answers:  # else the results say it
             self.history = self.history.with_prompt(f"Your answer could not be used: {fault}.")
         return self._ask()
+
+    def _join_text(self) -> str:
+        """Return what the latest answer says, with what its server had sent of it before pauses."""
+        latest, *earlier = reversed(self._rounds)
+        paused = takewhile(lambda each: not each.results and is_paused(each.response.finish_reason), earlier)
+        return "".join(each.response.content for each in reversed([latest, *paused]))
 
     # -- a request -------------------------------------------------------------------------------------
 

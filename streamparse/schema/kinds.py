@@ -237,8 +237,8 @@ def _list_constraints(schema: dict[str, Any], root: Any, seen: set[int]) -> Iter
         yield join_kinds(read_type_name(word) for word in _as_list(schema["type"]) if isinstance(word, str))
     if "const" in schema:
         yield get_kind(schema["const"])
-    elif _as_list(schema.get("enum")):
-        yield join_kinds(get_kind(value) for value in schema["enum"])
+    elif listed := _as_list(schema.get("enum")):
+        yield join_kinds(map(get_kind, listed))
     for key in ("anyOf", "oneOf"):
         if branches := _as_list(schema.get(key)):
             yield join_kinds(_find_permitted(branch, root, seen) for branch in branches)

@@ -37,6 +37,19 @@ from streamparse.writing.json_access import get_str
 from streamparse.writing.parts import CITATION, Item, Message, Part, Text, Thought, is_item
 
 
+def rename_calls(messages: Iterable[Message], names: Mapping[str, str]) -> list[Message]:
+    """Return the messages with other names of tools, in calls and results alike."""
+
+    def rename(part: Part) -> Part:
+        if isinstance(part, ToolCall):
+            return replace(part, name=names.get(part.name, part.name))
+        if isinstance(part, ToolResult):
+            return replace(part, tool_name=names.get(part.tool_name, part.tool_name))
+        return part
+
+    return [replace(message, parts=[*map(rename, message.parts)]) for message in messages]
+
+
 def link_results(messages: Iterable[Message]) -> list[Message]:
     """Return the messages of a conversation, each result linked to its call."""
     linked: list[Message] = []

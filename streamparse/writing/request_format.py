@@ -18,11 +18,12 @@ from streamparse.json.json_safety import make_jsonable
 from streamparse.loss import MAX_SHOWN, Loss
 from streamparse.writing.adapter import Adapter
 from streamparse.writing.content import read_blocks
-from streamparse.writing.correlation import list_unpaired
+from streamparse.writing.correlation import list_unpaired, rename_calls
 from streamparse.writing.definitions import read_tools
 from streamparse.writing.json_access import get_at, get_object, get_str, get_strs
 from streamparse.writing.parts import Item, Message, Text
 from streamparse.writing.request import ACCOUNT_FIELDS, SAMPLING_FIELDS, SCHEMA_NAME, Request
+from streamparse.writing.traits import NamePolicy
 
 _DEFAULTS: dict[str, tuple[Any, ...]] = {
     "n": (1,),
@@ -119,6 +120,7 @@ class RequestFormat(msgspec.Struct, frozen=True, kw_only=True):
 
     def write(self, adapter: Adapter, request: Request, lost: list[Loss]) -> dict[str, Any]:
         """Write a request for this provider; add what it cannot be asked."""
+        request = _replace_refused_names(request, adapter.traits.names, lost)
         request = _drop_unknown_choice(self.restrict(request, lost), lost)
         messages, system = request.messages, ""
         if adapter.traits.separate_system:
@@ -183,6 +185,17 @@ class RequestFormat(msgspec.Struct, frozen=True, kw_only=True):
             yield "thinking", "dropped: there are only degrees of effort, of few models"
         if ("think" in written or "think" in self.fields) and request.think and request.effort:
             yield "reasoning_effort", "dropped: thought is on or off here"
+
+
+def _replace_refused_names(request: Request, policy: NamePolicy, lost: list[Loss]) -> Request:
+    """Replace the names of calls that the provider refuses and no tool of the request has: a model made them up."""
+    called = [call.name for message in request.messages for call in message.calls]
+    declared = {each.tool.name for each in request.tools}
+    others = {name: policy.normalize(name) for name in dict.fromkeys(called) if name not in declared}
+    others = {name: other for name, other in others.items() if other != name}
+    for name, other in others.items():
+        lost.append(Loss("request", "", "name", f"replaced by {other!r}: {name[:MAX_SHOWN]!r}, which no tool has"))
+    return msgspec.structs.replace(request, messages=rename_calls(request.messages, others)) if others else request
 
 
 def _drop_unknown_choice(request: Request, lost: list[Loss]) -> Request:

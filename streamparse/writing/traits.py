@@ -67,9 +67,10 @@ class NamePolicy(msgspec.Struct, frozen=True):
 
     def normalize(self, name: str) -> str:
         """The name itself if the provider takes it, else one like it that it takes."""
-        if self._is_taken(name):
-            return name
-        kept = _REFUSED_IN_IDS.sub("_", name)[:_LONGEST_NAME] or NO_NAME
+        for meant in (name, name.strip()):
+            if self._is_taken(meant):
+                return meant
+        kept = _REFUSED_IN_IDS.sub("_", name.strip())[:_LONGEST_NAME] or NO_NAME
         if self._is_taken(kept):
             return kept
         return f"{NO_NAME}_{_NO_WORD.sub('_', kept)}"[:_LONGEST_NAME]  # some want no digit or dash first

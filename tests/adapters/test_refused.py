@@ -9,7 +9,7 @@ from conversations import PICTURE
 
 import streamparse as sp
 from streamparse.loss import Loss
-from streamparse.providers.adapters import ADAPTERS, translate_messages, translate_request
+from streamparse.providers.adapters import ADAPTERS, REQUEST_WRITERS, translate_messages, translate_request
 
 WANT_WORDS = ["anthropic", "bedrock"]
 _TEXT = {"type": "text", "text": "Yes."}
@@ -159,3 +159,38 @@ def test_an_answer_of_nothing_has_words_for_mistral_and_a_thought_or_a_call_is_e
     assert message["content"][0]["type"] == "thinking"
     call = ADAPTERS["mistral"].write_messages(ADAPTERS["generic"].read_messages(_generic(result="x")), [])[0]
     assert call["content"] is None
+
+
+MADE_UP = [" now ", "my now", "db.now", "", "функция", "x" * 200]
+
+
+@pytest.mark.parametrize("target", sorted(REQUEST_WRITERS))
+@pytest.mark.parametrize("is_declared", [True, False], ids=["tools", "no tools"])
+@pytest.mark.parametrize("name", MADE_UP)
+def test_a_request_with_a_name_that_a_model_made_up_has_one_that_is_taken(
+    name: str, is_declared: bool, target: str
+) -> None:
+    if target == "openai":
+        source, message = "anthropic", {"role": "user", "content": "Hi."}
+        calls: Any = {"type": "tool_use", "id": "c1", "name": name, "input": {}}
+        answer = {"type": "tool_result", "tool_use_id": "c1", "content": "12:00"}
+        said = [{"role": "assistant", "content": [calls]}, {"role": "user", "content": [answer]}]
+        tools: Any = {"name": "now", "input_schema": {"type": "object"}}
+    else:
+        source, message = "openai", {"role": "user", "content": "Hi."}
+        calls = {"id": "c1", "type": "function", "function": {"name": name, "arguments": "{}"}}
+        said = [
+            {"role": "assistant", "tool_calls": [calls]},
+            {"role": "tool", "tool_call_id": "c1", "content": "12:00"},
+        ]
+        tools = {"type": "function", "function": {"name": "now"}}
+    request = {"model": "m", "messages": [message, *said]} | ({"tools": [tools]} if is_declared else {})
+    written = translate_request(request, source, target)
+    adapter, policy = ADAPTERS[target], ADAPTERS[target].traits.names
+    messages = next(written.result[key] for key in ("messages", "contents", "input") if key in written.result)
+    (called,) = [call.name for message in adapter.read_messages(messages, []) for call in message.calls]
+    assert called == policy.normalize(name)
+    assert policy.normalize(called) == called
+    assert any(loss.keyword == "name" and "replaced" in loss.outcome for loss in written.lost) == (called != name)
+    declared = adapter.read_tools(written.result["toolConfig"]["tools"]) if target == "bedrock" else []
+    assert [tool.name for tool in declared] == ([] if target != "bedrock" else ["now"] if is_declared else [called])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from decimal import Decimal
+from itertools import combinations
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -160,3 +162,133 @@ def test_a_text_that_is_known_to_be_a_string_stays_one(kinds: frozenset[str], te
 
 def test_half_a_character_becomes_a_replacement() -> None:
     assert json.loads(to_json_text("a\ud83d", STRING)) == "a�"
+
+
+Meanings: TypeAlias = dict[tuple[str, ...], dict[str, str]]
+
+_PLAIN: Meanings = {  # what texts are where one of these kinds is permitted, whatever else is
+    ("null", " null\n"): {"null": "null"},
+    ("true",): {"boolean": "true"},
+    ("false",): {"boolean": "false"},
+    ("3",): {"integer": "3", "number": "3"},
+    ("-0",): {"integer": "-0", "number": "-0"},
+    (" 42.00 ",): {"integer": "42.00", "number": "42.00"},
+    ("-0.5",): {"number": "-0.5"},
+    ("10E-2",): {"number": "10E-2"},
+    ("1.5e+7",): {"number": "1.5e+7"},
+    ("[1, 2]",): {"array": "[1, 2]"},
+    (' {"a": "b"}',): {"object": '{"a": "b"}'},
+    ("", " ", "word", "nul", "nulls", "tru", "tRUE", "1 2", "3,5", "1.", ".5", "1e", "--1", "NaN", "0x1f", "1_000"): {},
+    ("{not json}", "[1", "]", "}", '"q"', "null true", "Infinity"): {},
+}
+_NATIVE: Meanings = {  # the same, where something is known
+    ("None", "NULL"): {"null": "null"},
+    ("True", "TRUE"): {"boolean": "true"},
+    ("False", " FALSE"): {"boolean": "false"},
+    ("{'a': None}",): {"object": '{"a":null}'},
+    ("['a', True,]",): {"array": '["a",true]'},
+}
+_ADORNED: Meanings = {  # the same, where no text may be meant
+    ("+5", "005", "+05"): {"integer": "5", "number": "5"},
+    ("-007.0",): {"integer": "-7.0", "number": "-7.0"},
+    ("+1.5",): {"number": "1.5"},
+    ("00",): {"integer": "0", "number": "0"},
+}
+TYPES = sorted(ANY)
+
+
+@pytest.mark.parametrize("types", [{*subset} for size in range(1, 8) for subset in combinations(TYPES, size)])
+def test_a_text_is_what_it_looks_like_of_the_kinds_that_are_permitted(types: set[str]) -> None:
+    kinds = SchemaView([{"type": [*types]}], {}).kinds
+    assert kinds == types | ({"integer"} if "number" in types else set())
+    for table, counts in ((_PLAIN, True), (_NATIVE, kinds != ANY), (_ADORNED, "string" not in kinds)):
+        for texts, meanings in table.items():
+            said = next((meanings[kind] for kind in TYPES if counts and kind in meanings.keys() & types), None)
+            for text in texts:
+                assert to_json_text(text, kinds) == (json.dumps(text) if said is None else said)
+
+
+@pytest.mark.parametrize(
+    ("words", "kinds"),
+    [
+        (("string", "str", "text"), {"string"}),
+        (("integer", "int", "long"), {"integer"}),
+        (("number", "float", "double"), {"number", "integer"}),
+        (("boolean", "bool"), {"boolean"}),
+        (("object", "dict"), {"object"}),
+        (("array", "list"), {"array"}),
+        (("null",), {"null"}),
+        (("any", "date", ""), ANY),
+    ],
+)
+def test_the_types_of_a_schema_have_names_of_their_own_and_of_languages(
+    words: tuple[str, ...], kinds: set[str]
+) -> None:
+    for word in words:
+        for spelling in (word, word.upper(), word.title()):
+            assert (
+                SchemaView([{"type": spelling}], {}).kinds == SchemaView([{"type": [spelling, 3]}], {}).kinds == kinds
+            )
+        named = {"string": STRING}.get(word, JSON if kinds != ANY else None)
+        assert read_type_attribute(word) == named or word == "string"
+    assert [read_type_attribute(word) for word in ("true", "string", "false")] == [STRING, STRING, JSON]
+
+
+@pytest.mark.parametrize("kind, value", [
+    ("null", None), ("boolean", False), ("integer", 0), ("number", 0.5), ("string", ""), ("object", {}), ("array", []),
+    ("string", Decimal(1)),
+])  # fmt: skip
+def test_a_value_that_a_schema_lists_has_its_kind(kind: str, value: Any) -> None:
+    assert SchemaView([{"const": value}], {}).kinds == {kind}
+    assert SchemaView([{"const": value, "enum": [value, 7]}], {}).kinds == {kind}
+    assert SchemaView([{"enum": [value, 7]}], {}).kinds == {kind, "integer"}
+    assert SchemaView([{"enum": value}], {}).kinds == ({kind} if value not in (None, []) else ANY)  # no list
+
+
+@pytest.mark.parametrize(("schema", "kinds"), [
+    (True, ANY), ({}, ANY), (None, ANY), ("string", ANY),
+    ({"allOf": [{"type": "integer"}, {"type": "string"}]}, ANY),
+    ({"allOf": {"type": ["integer", "string"]}, "anyOf": {"type": ["string", "null"]}}, {"string"}),
+    ({"anyOf": [], "type": "null"}, {"null"}),
+    ({"anyOf": [{"type": "null"}], "oneOf": [{"type": ["null", "array"]}]}, {"null"}),
+    ({"oneOf": [{"type": "integer"}, {"type": "array"}], "type": ["array", "object"]}, {"array"}),
+    ({"anyOf": [{"type": "integer"}, True]}, ANY),
+    ({"type": "integer", "nullable": True}, {"integer", "null"}),
+    ({"type": "integer", "nullable": "true"}, {"integer"}),
+    ({"type": "integer", "nullable": False}, {"integer"}),
+    ({"type": "integer", "const": "a", "nullable": True}, ANY),
+    ({"$ref": "#/$defs/a%20b", "type": ["integer", "null"]}, {"integer"}),
+    ({"$ref": "#/nowhere", "type": "null"}, {"null"}),
+    ({"allOf": [{"$ref": "#/$defs/a%20b"}, {"type": ["integer", "boolean"]}]}, {"integer"}),
+    ({"$ref": "#/$defs/tree"}, {"string", "array"}),
+    ({"enum": ["a", "1", "null", "x"], "type": ["string", "integer"]}, {"string"}),
+    ({"anyOf": [{"const": "1"}, {"enum": ["2", "b", 3]}]}, {"string", "integer", "=1", "=2"}),
+    ({"type": "integer", "enum": ["1", 2]}, {"integer"}),
+])  # fmt: skip
+def test_all_that_a_schema_says_holds_together(schema: Any, kinds: set[str]) -> None:
+    assert SchemaView([schema], DEFINITIONS).kinds == kinds
+
+
+def test_a_member_is_what_all_branches_that_declare_it_say() -> None:
+    branches = {"oneOf": [{"properties": {"a": {"type": "string"}, "b": {}}}, {"properties": {"a": {"type": "null"}}}]}
+    odd = {"properties": ["c"], "additionalProperties": True, "items": {"type": "null"}}
+    view = SchemaView([{"properties": {"a": {"type": "boolean"}}, **branches}, odd], {})
+    assert view.members == {"a", "b"}
+    assert view.view_member("a").kinds == {"boolean", "string", "null"}
+    assert view.view_member("a") is view.view_member("a")
+    assert view.view_member("b").kinds == view.view_member("c").kinds == ANY
+    assert view.view_item().kinds == {"null"}
+    others = SchemaView([{"additionalProperties": {"type": "null"}, "items": False}, {"properties": {"a": None}}], {})
+    assert others.view_member("a").kinds == others.view_member("x").kinds == {"null"}
+    assert others.view_item().kinds == ANY
+    inner = SchemaView([{"properties": {"a": {"$ref": "#/$defs/list/0"}}}], DEFINITIONS).view_member("a")
+    assert inner.kinds == STRING
+
+
+def test_a_number_of_so_many_digits_is_a_text() -> None:
+    assert is_string("1" * 1000, ANY) is None
+    assert is_string("1" * 1001, ANY) is True
+    assert to_json_text("1" * 1000, ANY) == "1" * 1000
+    assert to_json_text("1" * 1001, ANY) == f'"{"1" * 1001}"'
+    assert is_string(" ", ANY) is None
+    assert [is_string(head, JSON) for head in (" {", "[x", '"', "x")] == [False, False, False, True]

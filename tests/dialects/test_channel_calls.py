@@ -95,3 +95,22 @@ def test_bare_code_that_the_end_of_the_text_cuts_makes_no_call() -> None:
 def test_where_no_reasoning_is_looked_for_words_of_a_channel_are_text() -> None:
     text = "analysisWe look.assistantfinalHello."
     assert text_of(events_of(sp.TextParser(["harmony"], reasoning="closed"), [text])) == text
+
+
+@pytest.mark.parametrize("said", ["It is assistantanalysis here.", "So assistantcommentary.", "assistantfinal. Yes."])
+def test_after_the_stripped_header_of_the_final_answer_all_is_text(said: str) -> None:
+    tools = [{"name": "get_weather", "parameters": {}}]
+    for before, thought in (
+        ("analysisThe user asks.", "The user asks."),
+        ("analysisOne.assistantanalysisTwo.", "One.Two."),
+    ):
+        parser = sp.TextParser("auto", tools=tools)
+        parser.feed(f"{before}assistantfinal{said}")
+        parser.close(stopped=True)
+        assert (parser.response.content, parser.response.reasoning) == (said, thought)
+    call = 'assistantcommentary to=functions.get_weather json{"city": "Paris"}'
+    parser = sp.TextParser("auto", tools=tools)
+    parser.feed(f"analysisThe user asks.{call}assistantfinal{said}")
+    parser.close(stopped=True)
+    assert [told.revoked for told in parser.response.tool_calls] == [True]
+    assert (parser.response.content, parser.response.reasoning) == (f"{call}assistantfinal{said}", "The user asks.")

@@ -84,6 +84,13 @@ def test_a_bare_call_that_is_broken_is_text(name: str) -> None:
     assert events == [sp.TextDelta(whole), sp.Done(finish_reason=None, usage=None, ok=True)]
 
 
+def test_a_bare_call_is_text_at_the_very_character_that_breaks_it() -> None:
+    parser = sp.TextParser(["functools"], tools=TOOLS)
+    broken = BROKEN["functools"].index("[1, }") + 4
+    told = [text_of(parser.feed(character)) for character in BROKEN["functools"][: broken + 1]]
+    assert told == [""] * broken + [BROKEN["functools"][: broken + 1]]
+
+
 HIDDEN = {
     "a direction turned": "get\u202edata",
     "a space without width": "get_\u200bdata",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import Literal
 
 import pytest
@@ -395,3 +396,37 @@ def test_the_head_of_a_call_is_read_at_once_as_in_pieces(head: str, limits: sp.L
             read = [sp.TextParser(dialects, tools=tools, limits=limits) for _ in range(2)]
             whole, pieces = (events_of(parser, cut) for parser, cut in zip(read, ([text], list(text)), strict=True))
             assert merged(whole) == merged(pieces)
+
+
+MEMBERS: list[
+    tuple[dict[str, str], str, str]
+] = [  # what an object holds, and which rows read a call: none, some or all
+    ({"name": '"get_weather"', "arguments": '{"city": "Paris"}'}, "all", '{"city": "Paris"}'),
+    ({"name": '"get_weather"', "parameters": '{"city": "Paris"}', "type": '"function"'}, "all", '{"city": "Paris"}'),
+    ({"name": '"get_weather"', "arguments": "{}", "id": '"a1"', "index": "0"}, "all", "{}"),
+    ({"name": '"ping"', "arguments": "{}", "more": "[1]"}, "all", "{}"),
+    ({"name": '"ping"'}, "marked", "{}"),
+    ({"name": '"ping"', "type": '"function"'}, "marked", "{}"),
+    ({"name": '"ping"', "type": '"function"', "id": '"a1"'}, "marked", "{}"),
+    ({"name": '"ping"', "type": '"function"', "description": '"x"'}, "none", "{}"),
+    ({"name": '"ping"', "type": '"function"', "index": "0"}, "none", "{}"),
+    ({"name": '"ping"', "id": '"a1"', "status": '"x"'}, "none", "{}"),
+    ({"name": '"ping"', "type": "{}"}, "none", "{}"),
+]
+
+
+@pytest.mark.parametrize(("dialect", "written"), [
+    ("hermes", "<tool_call>{}</tool_call>"), ("lmstudio", "[TOOL_REQUEST]{}[END_TOOL_REQUEST]"),
+    ("mistral-array", "[TOOL_CALLS][{}]"), ("bare-json", "{}"), ("fenced-json", "```json\n{}\n```"),
+])  # fmt: skip
+@pytest.mark.parametrize(("members", "rows", "raw"), MEMBERS)
+def test_in_whatever_order_its_members_stand_an_object_is_the_same_call_or_none(
+    dialect: str, written: str, members: dict[str, str], rows: str, raw: str
+) -> None:
+    is_call = rows == "all" or (rows == "marked" and dialect in MARKED)
+    for order in permutations(members.items()):
+        text = written.replace("{}", "{" + ", ".join(f'"{key}": {value}' for key, value in order) + "}")
+        response = sp.parse_response({"choices": [{"message": {"content": text}}]}, dialects=[dialect], tools=TOOLS)
+        told = [(call.name, call.raw) for call in response.tool_calls]
+        assert told == ([(members["name"].strip('"'), raw)] if is_call else [])
+        assert response.content.strip() == ("" if is_call else text)

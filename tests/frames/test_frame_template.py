@@ -55,6 +55,15 @@ def test_a_chunk_that_differs_in_the_string_alone_gives_its_string() -> None:
     assert (framer.received, framer.singles, framer.offset) == (len(chunk("one")) * 2, 2, len(chunk("one")) + 6)
 
 
+def test_a_chunk_fits_a_form_if_it_has_the_string_there() -> None:
+    _, template = learnt(chunk("one"))
+    assert template is not None
+    assert template.fits(chunk("two"), "two")
+    assert template.fits(chunk("é\n", ascii=True), "é\n")
+    others = (chunk("two"), chunk("one", before=" "), chunk("one", behind=" "), chunk("one").replace(b"one", b'"'))
+    assert not any(template.fits(each, "one") for each in others)
+
+
 @given(STRINGS, STRINGS, st.booleans())
 def test_the_string_is_what_decoding_gives(first: str, second: str, ascii: bool) -> None:
     _, template = learnt(chunk(first))

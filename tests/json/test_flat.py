@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from streamparse.json import JSONError
 from streamparse.json.tolerant import TolerantReader
-from streamparse.json.whole_text import read_flat_object
+from streamparse.json.whole_text import read_clean, read_flat_object
 from streamparse.limits import Limits
 
 LIMITS = Limits(max_depth=3, max_number=4, max_key=6)
@@ -63,3 +64,55 @@ def test_plain_arguments_are_read_the_quickest_way(arguments: dict[str, Any], se
 
 def test_a_blank_object_beyond_the_limit_of_a_key_is_still_empty() -> None:
     assert read_flat_object("{" + " " * 9 + "}", LIMITS) == {}
+
+
+def _nest(depth: int) -> str:
+    return "[" * depth + "]" * depth
+
+
+@pytest.mark.parametrize("make, name", [
+    (lambda size: "1" * size, "max_number"),
+    (lambda size: f'[{"1" * (size - 2)}.5]', "max_number"),
+    (lambda size: f'{{"{"k" * size}": [null]}}', "max_key"),
+    (lambda size: f'[{{"a": 1, "{"é" * size}": 2}}, 12345678901]', "max_key"),
+    (_nest, "max_depth"),
+    (lambda size: f'["]]", "[[[[[[[[[[{{", "\\"[", {_nest(size - 1)}, {{}}]', "max_depth"),
+])  # fmt: skip
+def test_what_a_limit_just_permits_is_read_the_quick_way(make: Callable[[int], str], name: str) -> None:
+    limits = Limits(**{name: 9})
+    for size in (3, 8, 9):
+        assert read_clean(make(size), limits) == read_clean(make(size).encode(), limits) == json.loads(make(size))
+    with pytest.raises(ValueError, match=r"long|deep"):
+        read_clean(make(10), limits)
+    none = Limits(max_number=None, max_key=None, max_depth=None)
+    assert read_clean(make(99), none) == read_clean(make(99), Limits()) == json.loads(make(99))
+
+
+@pytest.mark.parametrize("make, name", [
+    (lambda size: f'{{"a":{"1" * size}}}', "max_number"),
+    (lambda size: f'{{"a":"x","{"k" * size}":null}}', "max_key"),
+])  # fmt: skip
+def test_a_flat_object_is_read_only_where_no_limit_can_be_hit(make: Callable[[int], str], name: str) -> None:
+    limits = Limits(**{name: 9})
+    short = json.loads(make(1))
+    assert read_flat_object(make(1), limits) == (short if name == "max_key" or len(make(1)) <= 9 else None)
+    assert read_flat_object(make(9), Limits(**{name: None})) == json.loads(make(9))
+    assert read_flat_object(make(10), limits) is None
+    assert read_flat_object('{"a":1}', Limits(max_depth=0)) is None
+    assert read_flat_object('{"a":1}', Limits(max_depth=1)) == {"a": 1}
+
+
+@pytest.mark.parametrize("text", [
+    '{"a": 1, "a": 1}', "[1] 2", "1 2", '"\\ud83d"', '["\ud83d"]', "[1e999]", "[NaN]", "[-Infinity]", "", "{",
+    "[01]", "nul",
+])  # fmt: skip
+def test_what_some_reader_must_repair_or_refuse_is_not_read_the_quick_way(text: str) -> None:
+    with pytest.raises((ValueError, StopIteration)):
+        read_clean(text, Limits())
+
+
+@pytest.mark.parametrize(
+    "text", ["\t[1]\r\n ", '"\\ud83d\\ude00"', '{"a": {"a": [{"a": -0.5e3}]}}', "12345678901234567890"]
+)
+def test_blanks_pairs_and_nested_keys_are_read_the_quick_way(text: str) -> None:
+    assert repr(read_clean(text, Limits())) == repr(read_clean(text.encode(), Limits())) == repr(json.loads(text))

@@ -252,3 +252,13 @@ def test_an_escape_may_be_cut_anywhere(pieces: list[str]) -> None:
     closing = re.fullmatch(r'\["(?:[^"\\]|\\.)*"[^"]*(?:"(?:[^"\\]|\\.)*"[^"]*)*', text, re.DOTALL)
     end = scanned(['["', *pieces, "]"])[0]
     assert (end >= 0) == (closing is not None)
+
+
+@pytest.mark.parametrize("more", ["", "abc", '"', "{}", "\\", "}"])
+@pytest.mark.parametrize("value", ["{}", "{]", '["a"]'])
+def test_a_value_that_is_over_takes_nothing_more(value: str, more: str) -> None:
+    scanner = Scanner()
+    scanner.scan(value)
+    state = scanner.closed, scanner.error, scanner.quote
+    assert (scanner.scan(more), scanner.scan(f"x{more}", 1)) == (0, 1)
+    assert (scanner.closed, scanner.error, scanner.quote) == state

@@ -19,6 +19,7 @@ class _Blocks:
 
     fence: str = ""
     fence_column: int = 0
+    """Where the content begins of the list item that the fence is in."""
     items: list[int] = field(default_factory=list)
     """Where the content of each open list item begins, the outermost first."""
     has_text: bool = False
@@ -85,20 +86,21 @@ def _open_blocks(blocks: _Blocks, column: int, rest: str) -> None:
     """A line of text leaves the list items that it is not indented for, and may open others, and a fence."""
     blocks.items = [item for item in blocks.items if item <= column]
     while item := _read_item(rest):
-        width, behind = _read_indent(rest[len(item) :])
-        column += len(item) + (width if 1 <= width <= 4 else 1)
+        begin = column + len(item)
+        end, behind = _read_indent(rest[len(item) :], begin)
+        column = end if 1 <= end - begin <= 4 else begin + 1
         if not behind:
             return
         blocks.items.append(column)
         rest = behind
-    if column < (blocks.items[-1] if blocks.items else 0) + 4:
-        blocks.fence, blocks.fence_column = _read_fence(rest), column
+    inside = blocks.items[-1] if blocks.items else 0
+    if column < inside + 4:
+        blocks.fence, blocks.fence_column = _read_fence(rest), inside
 
 
-def _read_indent(line: str) -> tuple[int, str]:
-    """How many columns of blanks a line begins with, and what stands behind them."""
+def _read_indent(line: str, column: int = 0) -> tuple[int, str]:
+    """At which column the blanks end that begin at one, and what stands behind them."""
     rest = line.lstrip(" \t")
-    column = 0
     for blank in line[: len(line) - len(rest)]:
         column += 1 if blank == " " else 4 - column % 4
     return column, rest

@@ -108,6 +108,16 @@ def test_a_call_behind_a_flood_is_found_as_behind_a_few_markers(marker: str, lea
     )  # fmt: skip
 
 
+def test_after_a_bare_call_that_nests_too_deep_nothing_is_read_for_it_any_more() -> None:
+    unit = '{"name": "get_weather", "arguments": {'
+    few, many = (count_calls(_reading(unit, size, size)) for size in (8 * 1024, 64 * 1024))
+    assert many <= 1.15 * few
+    for piece in (1, PIECE, 64 * 1024):
+        response, events = _read_merged([*in_pieces(unit * 200, piece), *CALL])
+        assert [at for at, event in events if isinstance(event, sp.ToolCallComplete)] == [len(unit * 200 + CALL) - 13]
+        assert response.content == unit * 200 + "\n\n"
+
+
 class _CountingMarkers(Markers):
     """Markers that note how many characters each search looks at."""
 

@@ -104,3 +104,67 @@ def test_the_calls_of_an_answer_are_left_to_the_other_parsers() -> None:
 
 def test_nothing_is_looked_for_in_the_text_with_dialects_off() -> None:
     assert sp.parse_response("I'll use the search tool.", dialects=(), tools=TOOLS).intents == []
+
+
+WISHES = (
+    "I'll", "I’ll", "We'll", "Then we'll", "I will", "I shall", "I must", "I should", "I need to", "I have to",
+    "I want to", "I am going to", "We are going to", "I would like to", "I'm going to", "We're going to", "I'd like to",
+    "Let me", "Let us", "Let's", "So let me",
+)  # fmt: skip
+ADVERBS = ("now", "first", "then", "next", "also", "just", "quickly", "try to", "start by", "begin by", "go ahead and")
+VERBS = ("use", "call", "invoke", "run", "execute", "query", "try")
+DOING = ("using", "calling", "invoking", "running", "executing", "querying", "trying")
+SAID = [
+    *(f"{wish} use the search tool." for wish in WISHES),
+    *(f"I'll {adverb} use search." for adverb in (*ADVERBS, "now then also")),
+    *(f"I'll {verb} {article}search." for verb in VERBS for article in ("", "the ", "a ", "an ", "my ", "our ")),
+    *(f"{who} {doing} search." for who in ("I'm", "I am", "We're", "we are") for doing in DOING),
+    *(f"I'll use {open}search{close}{word}." for word in ("", " tool", " function")
+      for open, close in (("`", "`"), ('"', '"'), ("“", "”"), ("**", "**"), ("**`", "()`**"))),
+    *(f"I'll use the {word} search." for word in ("tool", "function", "tool called", "function named")),
+    *(f"{before} I'll use search." for before in ("I'll use Python.", "Never: I'll use Python.", "`I'll use search`.")),
+    "I'll use functions.search.", "I’m SURE. I'll use SEARCH!", "I'll use search\nOr not?",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SAID)
+def test_whoever_says_in_whatever_words_that_a_tool_is_used_means_it(text: str) -> None:
+    assert [name for name, _ in _intents(text)] == ["search"]
+
+
+@pytest.mark.parametrize("text", [
+    "I'll now then also next use search.", "I'll user search.", "I'll use searches.", "I'll usesearch.",
+    "Ill use search.",
+    "We ll use search.", "I'll reuse search.", "I'm use search.", "He'll use search.", "I will, use search.",
+    *(f"{word} I'll use search." for word in ("If", "Unless", "Whether", "Should you,", "In case", "When", "Once",
+                                             "Would you mind if", "Do you think", "Shall I say that")),
+    *(f"I'll use search {word}." for word in ("unless", "only if", "if you", "if needed", "if necessary",
+                                             "if required", "if possible", "if asked", "should you", "when you ask")),
+    *(f"{word} that I'll use search." for word in ("No", "Not", "Never say", "Neither", "Nor", "I cannot say",
+                                                  "Without",
+                                                  "I doubt", "I refuse", "Rather than", "Instead of", "I can’t say")),
+    "~~~\nI'll use search.\n~~~", "  > I'll use search.", "He said “I'll use search” and left.",
+])  # fmt: skip
+def test_other_words_and_other_places_mean_no_tool(text: str) -> None:
+    assert _intents(text) == []
+
+
+def test_each_of_several_wishes_is_looked_at() -> None:
+    text = "I won't use read_file. `I'll use search.` I'll use read_file, I'll use Python; I'll use search."
+    assert [name for name, _ in _intents(f"{text} We'll use the web search tool")] == [
+        "read_file",
+        "search",
+        "web_search",
+    ]
+    assert [
+        name for name, _ in _intents("I'll use **`ab`**. I'll use the `right` tool. I'll run the c tool.", None)
+    ] == ["c"]
+    assert [name for name, _ in _intents("I'll use the tool \"right\". I'll use the function b.", None)] == ["right"]
+
+
+@pytest.mark.parametrize("before", ["", "Yes. ", "Yes! ", "Yes? ", "Yes\n", "a.b v1.2. "])
+@pytest.mark.parametrize("behind", ["", " No.", "\nNo", " Then more, and more.", '" No.'])
+def test_an_intent_has_its_whole_sentence_and_no_other(before: str, behind: str) -> None:
+    for sentence in ("So I'll use search for v1.5 of it.", "So I'll use search now!", "I'll use search now?"):
+        assert _intents(f"{before}{sentence}{behind}") == [("search", sentence)]
+    assert _intents(f"{before}I'll use search\nNo.") == [("search", "I'll use search")]

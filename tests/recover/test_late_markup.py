@@ -110,3 +110,16 @@ def test_a_call_between_typographic_quotes_is_recovered(before: str) -> None:
     assert [(call.name, call.arguments, call.source) for call in parsed.tool_calls] == [
         ("look", {"a": "b"}, "recovered")
     ]
+
+
+@pytest.mark.parametrize("tools", [None, LOOK])
+@pytest.mark.parametrize("text", ["It is (nearly) done [1].", "a < b, and `c`", "x{y}"])
+def test_brackets_in_prose_are_no_call(text: str, tools: Any) -> None:
+    body = {
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "text", "text": text}],
+        "stop_reason": "end_turn",
+    }
+    parsed = sp.parse_response(body, "anthropic", tools=tools)
+    assert (parsed.content, parsed.tool_calls, parsed.ok) == (text, [], True)

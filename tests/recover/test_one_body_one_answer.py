@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import httpx
 import openai
 import pytest
+from fixture_streams import NAMES, make_parser, read_body, read_index, read_tools
 from ollama import Message
 
 import streamparse as sp
@@ -399,3 +400,30 @@ def test_json_that_lists_choices_in_words_is_the_answer_itself() -> None:
     text = '{"question": "Which?", "choices": ["this", "that"]}'
     parsed = sp.parse_response(text)
     assert (parsed.content, parsed.ok, parsed.errors) == (text, True, [])
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if "choice" not in read_index()[name]])
+def test_what_is_wrong_with_a_body_that_is_cut_stands_where_it_does_if_it_is_fed(name: str) -> None:
+    options = read_index()[name]
+    tools = [read_tools()[tool] for tool in options.get("tools", ())]
+    whole = read_body(name)
+    for body in (whole, whole[: len(whole) * 3 // 5], whole.rstrip()[:-1]):
+        parser = make_parser(name)
+        parser.feed(body)
+        parser.close()
+        parsed = sp.parse_response(body, **{**options, "tools": tools})
+        assert parsed.errors == parser.response.errors
+        assert parsed.items == parser.response.items
+
+
+def test_values_nest_in_a_body_so_deeply_and_no_deeper() -> None:
+    def read(more: Any) -> list[str]:
+        body = SimpleNamespace(message={"content": "So.", "more": more}, done=True)
+        return [error.code for error in sp.parse_response(body, "ollama-chat").errors]
+
+    nested: Any = 1
+    for _ in range(254):
+        nested = [nested]
+    assert (read(nested), read([nested])) == ([], ["unexpected_shape"])
+    nested[0] = nested
+    assert read(nested) == ["unexpected_shape"]

@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 import streamparse as sp
+from streamparse import plugins
 from streamparse.dialects import DIALECTS, register_dialect
-from streamparse.plugins import load_plugins
+from streamparse.plugins import load, load_plugins, register_group
 from streamparse.providers.ollama.wire import OllamaChat
 from streamparse.providers.wires import WIRES, find_wire, register_wire
 from streamparse.reading.wire import WireTable
@@ -93,6 +94,17 @@ print(json.dumps("acme-wire" in sp.WIRES))
     assert _run(folder, program) == [False, "loaded", [{"a": 1}], False]
 
 
+def test_each_entry_point_is_taken_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[tuple[str, Any]] = []
+    monkeypatch.setattr(plugins, "_groups", {})
+    monkeypatch.syspath_prepend(folder)
+    _install(folder, "[acme.group]\nseven = acme_plugin:number\n")
+    register_group("acme.group", lambda name, value: taken.append((name, value)))
+    assert [load("acme.group", name) for name in ("seven", "other", "seven")] == [True, False, True]
+    assert load_plugins() == {"acme.group": ["seven"]}
+    assert taken == [("seven", 7)]
+
+
 def test_a_wire_and_a_parser_of_another_distribution_are_used_by_name(folder: Path) -> None:
     program = f"""
 from streamparse.parser import parser_for
@@ -121,7 +133,7 @@ except ConfigurationError as error:
 
 def test_after_loading_all_auto_knows_them(folder: Path) -> None:
     program = f"""
-from streamparse.plugins import load_plugins
+from streamparse.plugins import load, load_plugins, register_group
 print(json.dumps([call.name for call in sp.parse_response({CALL!r}).tool_calls]))
 print(json.dumps(load_plugins()))
 print(json.dumps([call.name for call in sp.parse_response({CALL!r}).tool_calls]))

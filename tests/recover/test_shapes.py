@@ -179,3 +179,41 @@ def test_json_that_only_resembles_an_answer_is_the_text_that_it_is(answer: Any) 
 def test_what_only_has_the_type_of_a_message_is_none(kind: str, content: dict[str, Any]) -> None:
     assert complete_body({"type": kind, **content}) is None
     assert complete_body({"type": kind, "content": "Hello."}) is not None
+
+
+CHAT = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "So."}, "finish_reason": "stop"}]}
+RESULTS: dict[str, tuple[dict[str, Any], tuple[str, list[str], bool]]] = {
+    "OpenAI": (
+        {"id": "b", "custom_id": "1", "response": {"status_code": 200, "body": CHAT}, "error": None},
+        ("So.", [], True),
+    ),
+    "OpenAI, refused": (
+        {"id": "b", "custom_id": "1", "response": {"status_code": 400, "body": {"error": {"message": "no"}}}},
+        ("", ["no"], False),
+    ),
+    "OpenAI, expired": (
+        {"id": "b", "custom_id": "1", "response": None, "error": {"code": "batch_expired", "message": "late"}},
+        ("", ["batch_expired: late"], False),
+    ),
+    "Anthropic": (
+        {"custom_id": "1", "result": {"type": "succeeded", "message": _message(TEXT, CALL)}},
+        ("So.", [], True),
+    ),
+    "Anthropic, refused": (
+        {
+            "custom_id": "1",
+            "result": {"type": "errored", "error": {"type": "error", "error": {"type": "bad", "message": "no"}}},
+        },
+        ("", ["bad: no"], False),
+    ),
+    "Bedrock": ({"recordId": "1", "modelInput": {}, "modelOutput": _message(TEXT, CALL)}, ("So.", [], True)),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("line", RESULTS)
+def test_a_line_of_the_results_of_a_batch_is_the_answer_in_it(line: str, form: str) -> None:
+    result, expected = RESULTS[line]
+    parsed = sp.parse_response(FORMS[form](result))
+    said = [error.message for error in parsed.errors]
+    assert (parsed.content, said, parsed.ok) == expected

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,6 +17,7 @@ from streamparse.repair import GuardFailed, PathGuard, preflight
 from streamparse.repair.preflight import Gate
 from streamparse.repair.review import judge
 from streamparse.schema.conversions import NO_CONVERSION, convert
+from streamparse.schema.validation import has_validator
 
 pytest.importorskip("jsonschema_rs")
 
@@ -311,3 +314,65 @@ def test_what_the_schema_refuses_is_found_once(arguments: dict[str, Any], code: 
 
     found = Gate([sp.Tool("double", function=double)]).look(sp.ToolCall("double", arguments, "c")).findings
     assert [each.code for each in found] == [code]
+
+
+@pytest.fixture
+def no_validator(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As if the extra was not installed."""
+    monkeypatch.setitem(sys.modules, "jsonschema_rs", None)
+    has_validator.cache_clear()
+    yield
+    has_validator.cache_clear()
+
+
+OWN = {"type": "object", "properties": {"city": {"maxLength": 9}}}
+
+
+@pytest.mark.usefixtures("no_validator")
+def test_without_the_extra_a_tool_that_can_run_needs_no_schema_but_its_functions() -> None:
+    fine = [book, sp.Tool("a", parameters=OWN), sp.Tool("b", function=lambda: None), sp.tool(read_file)]
+    Gate(fine).require_validator()
+    Gate([]).require_validator()
+    for tools in (
+        [sp.Tool("own", parameters=OWN, function=book)],
+        [*fine, sp.Tool("own", parameters=OWN, function=book)],
+    ):
+        with pytest.raises(ModuleNotFoundError, match="'own'"):
+            Gate(tools).require_validator()
+
+
+def test_with_the_extra_every_schema_can_be_checked() -> None:
+    Gate([sp.Tool("own", parameters=OWN, function=book)]).require_validator()
+
+
+@pytest.mark.usefixtures("no_validator")
+def test_without_the_extra_a_call_is_checked_by_the_annotations_and_nothing_is_converted() -> None:
+    def codes(**arguments: Any) -> list[str]:
+        result = preflight(_call("book", **arguments), [book])
+        assert result.call.arguments == arguments
+        return [each.code for each in result.findings]
+
+    assert codes(city="Paris", days=2, unit="f", tags=["a"]) == []
+    for wrong in (
+        {},
+        {"city": 1},
+        {"city": "Paris", "days": "2"},
+        {"city": "Paris", "days": 2.0},
+        {"city": "Paris", "x": 1},
+    ):
+        assert codes(**wrong) == ["invalid_value"]
+    assert preflight(_call("free", a=1), [sp.Tool("free")]).ok
+    with pytest.raises(ModuleNotFoundError):
+        preflight(_call("own", city="Paris"), [sp.Tool("own", parameters=OWN)])
+
+
+@pytest.mark.parametrize(("raised", "seen"), [(KeyboardInterrupt, KeyboardInterrupt), (SystemExit, GuardFailed)])
+def test_of_what_a_guard_raises_only_the_users_own_interrupt_goes_through(
+    raised: type[BaseException], seen: type[BaseException]
+) -> None:
+    def guard(_call: sp.ToolCall) -> Iterator[Any]:
+        raise raised
+        yield
+
+    with pytest.raises(seen):
+        preflight(_call("book", city="Paris"), [book], guards=[guard])

@@ -205,6 +205,18 @@ def test_a_chain_that_finds_nothing_gives_the_last_answer_as_text() -> None:
     assert result.log[-1].action == "gave_up"
 
 
+def test_calls_that_are_broken_are_told_as_text_too_beside_what_was_said() -> None:
+    broken = _chat(("search", '{"limit": 3}'), ("now", '{"zone": tea'))
+    result, _ = _repaired(*[broken] * 3)
+    wanted = [("search", '{"limit": 3}'), ("now", '{"zone": tea')]
+    assert [(intent.name, intent.text) for intent in result.response.intents] == wanted
+    assert result.response.content == "\n".join(map(" ".join, wanted))
+    assert (result.response.tool_calls, result.response.broken_calls) == ([], [])
+    result, _ = _repaired(*[_chat(("now", '{"zone": tea'), content="So.")] * 3)
+    assert result.response.content == "So."
+    assert [intent.name for intent in result.response.intents] == ["now"]
+
+
 def test_an_answer_without_a_call_will_do_unless_one_is_required() -> None:
     said = _chat(content="No tea.")
     assert _fallen_back(said)[0].ok

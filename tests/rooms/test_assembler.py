@@ -29,6 +29,16 @@ def _errors(assembler: Assembler) -> list[tuple[str, str, int | None]]:
     return [(event.scope, event.code, event.index) for event in events if isinstance(event, sp.Error)]
 
 
+def test_a_fragment_of_nothing_tells_nothing() -> None:
+    assembler = _assembler()
+    call = assembler.call_start("f")
+    tell = assembler.call_teller(call)
+    for fragment in ("", '{"a', "", '":1}', ""):
+        tell(fragment)
+    deltas = [event.arguments for event in assembler.record.take() if isinstance(event, sp.ToolCallDelta)]
+    assert deltas == ['{"a', '":1}']
+
+
 def test_an_item_is_kept_with_its_call_and_its_place() -> None:
     assembler = _assembler()
     assembler.text("ab")

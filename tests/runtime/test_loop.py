@@ -103,6 +103,15 @@ def test_an_answer_that_its_server_has_paused_is_sent_back_and_goes_on(said, ite
     assert loop.take(paused).stopped_by == "max_turns: 3"
 
 
+def test_the_output_is_what_was_said_before_and_after_a_pause_but_not_before_a_call():
+    loop, _ = begin()
+    loop.take(AnswerEnded(calling("now", content="I look. "), 1.0, (result(0, "now"),)))
+    for at, said in ((2.0, "Paris "), (3.0, "")):
+        items = [] if said else [SEARCH]
+        loop.take(AnswerEnded(text(said, finish_reason="pause_turn", items=items), at, provider="anthropic"))
+    assert loop.take(AnswerEnded(text("is lovely."), 4.0)).output == "Paris is lovely."
+
+
 def test_with_an_output_tool_text_is_asked_again_and_the_arguments_are_the_output():
     loop, _ = begin(output_tool="final_answer", ending=frozenset(("final_answer",)))
     assert isinstance(loop.take(AnswerEnded(text(), 1.0)), Send)

@@ -111,3 +111,26 @@ def test_what_no_definition_can_be_dumped_from_stays_as_it_is() -> None:
 
     for thing in (_OfSDK, Other(), Text(), {"name": "a"}, 7):
         assert read_sdk_object(thing) is thing
+
+
+KEYWORDS = (
+    "type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref", "$defs", "properties", "additionalProperties", "items",
+    "required", "nullable", "default",
+)  # fmt: skip
+ODD = (None, 5, -1.5, False, True, "x", "#", "#/properties/a", [], [5], ["a"], [["a"]], [None], {}, {"a": 5}, {"": []})
+CALLS = {
+    "qwen3-coder": "<tool_call>\n<function=f>\n<parameter=a>\n5\n</parameter>\n</function>\n</tool_call>",
+    "hermes": '<tool_call>{"name": "f", "arguments": {"a": "5", "b": [1]}}</tool_call>',
+    "tool-name-tag": "<f><a>5</a><b><c>1</c><c>2</c></b></f>",
+    "python": '[f(a="5", b=[1])]',
+}
+
+
+@pytest.mark.parametrize("keyword", KEYWORDS)
+@pytest.mark.parametrize("odd", ODD, ids=repr)
+def test_no_schema_of_a_tool_makes_a_parser_raise(keyword: str, odd: Any) -> None:
+    inside = {keyword: odd, "items": {keyword: odd}}
+    for schema in ({keyword: odd}, {"type": "object", "properties": {"a": {"anyOf": [inside]}, "b": inside}}):
+        tools = [sp.Tool("f", parameters=schema)]
+        for text in CALLS.values():
+            sp.parse_response({"choices": [{"message": {"content": text}}]}, tools=tools)

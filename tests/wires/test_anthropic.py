@@ -259,3 +259,13 @@ def test_counts_that_are_null_replace_no_counts() -> None:
     delta = {"stop_reason": "end_turn"}
     events_of(parser, [BEGIN, _event("message_delta", delta=delta, usage={"output_tokens": None}), END])
     assert parser.response.usage == {"input_tokens": 1, "output_tokens": 1}
+
+
+@pytest.mark.parametrize("event", ["ping", "message_delta", "content_block_stop", "message_stop", "new_event"])
+def test_an_error_in_any_event_is_an_error(event: str) -> None:
+    parser = sp.StreamParser("anthropic")
+    start = {"type": "message_start", "message": {"id": "m", "role": "assistant", "content": []}}
+    failed = {"type": event, "error": {"type": "overloaded_error", "message": "no luck"}}
+    events = [each for message in (start, failed) for each in parser.feed(f"data: {json.dumps(message)}\n\n".encode())]
+    assert [each.message for each in events if isinstance(each, sp.Error)] == ["overloaded_error: no luck"]
+    assert not parser.close()[-1].ok

@@ -300,3 +300,11 @@ def test_messages_of_no_wire_are_counted_once_it_is_sure_that_they_are() -> None
         counts.append(parser.stats.ignored_frames)
     most = UNDECIDED_FRAMES
     assert counts == [*[0] * (most - 1), most, most + 1, most + 2]
+
+
+def test_an_error_between_the_chunks_of_a_text_model_is_an_error() -> None:
+    chunks = ({"generation": "Hi"}, {"error": "no luck"}, {"generation": "", "stop_reason": "stop"})
+    body = invoked(*chunks)
+    found = assert_same_in_every_cut(_parser, body)
+    assert [event.message for event in found if isinstance(event, sp.Error)] == ["no luck"]
+    assert found[-1] == sp.Done("stop", None, ok=False)

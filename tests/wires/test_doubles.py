@@ -79,3 +79,16 @@ def test_a_native_call_takes_the_place_of_one_call_in_the_text_at_most() -> None
         ("native", False),
         ("inband", False),
     ]
+
+
+@pytest.mark.parametrize(("pieces", "content", "reasoning"), [
+    ([{"delta": {"content": "He"}}, {"message": {"content": "llo"}}], "Hello", ""),
+    ([{"delta": {"reasoning": "hm"}}, {"message": {"content": "Hel"}}, {"message": {"content": "lo"}}], "Hello", "hm"),
+    ([{"delta": {"reasoning": "hm"}}, {"message": {"reasoning": "more"}}], "", "hmmore"),
+])  # fmt: skip
+def test_a_message_behind_deltas_is_more_of_the_answer(pieces: list[Any], content: str, reasoning: str) -> None:
+    body = "".join(f"data: {json.dumps({'choices': [{'index': 0, **piece}]})}\n\n" for piece in pieces)
+    parser = sp.StreamParser("openai-chat")
+    parser.feed(body)
+    parser.close()
+    assert (parser.response.content, parser.response.reasoning) == (content, reasoning)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
-from cuts import assert_same_in_every_cut, calls_of
+from aws_messages import events as aws_events
+from cuts import assert_same_in_every_cut, calls_of, merged
 
 import streamparse as sp
 from streamparse.assembler import Assembler
@@ -169,3 +171,129 @@ def test_a_signature_in_the_block_of_a_call_is_no_item_and_does_not_end_it() -> 
     assert calls_of(events) == [("f", {"a": 1})]
     assert parser.response.items == []
     assert parser.response.ok
+
+
+def _sse(*events: dict[str, Any]) -> bytes:
+    return b"".join(b"data: %s\n\n" % json.dumps(event).encode() for event in events)
+
+
+def _block(**block: Any) -> dict[str, Any]:
+    return {"type": "content_block_start", "index": 0, "content_block": block}
+
+
+def _delta(**delta: Any) -> dict[str, Any]:
+    return {"type": "content_block_delta", "index": 0, "delta": delta}
+
+
+def _item(kind: str, **item: Any) -> dict[str, Any]:
+    return {"type": "response.output_item.added", "output_index": 0, "item": {"type": kind, "id": "i", **item}}
+
+
+def _piece(name: str, delta: str) -> dict[str, Any]:
+    return {"type": f"response.{name}.delta", "item_id": "i", "output_index": 0, "delta": delta}
+
+
+_START = {"type": "message_start", "message": {"type": "message", "role": "assistant", "content": []}}
+_FIRST = {"contentBlockIndex": 0}
+_AGAIN = {
+    "anthropic": _sse(_START, _block(type="text", text="So."), {"type": "message_stop"}),
+    "bedrock-converse": aws_events(
+        ("messageStart", {"role": "assistant"}),
+        ("contentBlockDelta", {"contentBlockIndex": 0, "delta": {"text": "So."}}),
+    ),
+    "openai-responses": _sse(
+        {"type": "response.created", "response": {"output": []}}, _item("message"), _piece("output_text", "So.")
+    ),
+}
+_CALL = {"id": "c", "name": "now"}
+_THOUGHT = {"reasoningContent": {"signature": "sealed"}}
+_WEB = _block(type="server_tool_use", id="s", name="web", input={})
+_OPEN: dict[str, tuple[str, bytes, list[str]]] = {  # the wire, what is open, and what is told of it besides the text
+    "a call": ("anthropic", _sse(_START, _block(type="tool_use", **_CALL)), ["complete {} late"]),
+    "a call that is whole": (
+        "anthropic", _sse(_START, _block(type="tool_use", **_CALL, input={"a": 1})), ['complete {"a": 1}'],
+    ),
+    "a part of a call": (
+        "anthropic",
+        _sse(_START, _block(type="tool_use", **_CALL), _delta(type="input_json_delta", partial_json='{"a"')),
+        ["truncated_call late"],
+    ),
+    "a call of the server": (
+        "anthropic", _sse(_START, _WEB, _delta(type="input_json_delta", partial_json='{"q": 1}')), ["server_tool_use"],
+    ),
+    "a signature": (
+        "anthropic",
+        _sse(_START, _block(type="thinking", thinking=""), _delta(type="signature_delta", signature="sealed")),
+        ["signature"],
+    ),
+    "a call of Bedrock": (
+        "bedrock-converse",
+        aws_events(("contentBlockStart", {**_FIRST, "start": {"toolUse": {"toolUseId": "c", "name": "now"}}})),
+        ["truncated_call late"],
+    ),
+    "a signature of Bedrock": (
+        "bedrock-converse", aws_events(("contentBlockDelta", {**_FIRST, "delta": _THOUGHT})), ["signature"],
+    ),
+    "a call of Responses": (
+        "openai-responses",
+        _sse(_item("function_call", name="now", call_id="c"), _piece("function_call_arguments", '{"a"')),
+        ["truncated_call late"],
+    ),
+    "a call of Responses that takes text": (
+        "openai-responses",
+        _sse(_item("custom_tool_call", name="now", call_id="c"), _piece("custom_tool_call_input", "x")),
+        ["truncated_call"],
+    ),
+}  # fmt: skip
+
+
+def _tell_order(parser: sp.StreamParser, body: bytes) -> list[str]:
+    """What comes of a body besides text, starts and deltas; `late`: after the text."""
+    told, late = [], ""
+    for event in (*parser.feed(body), *parser.close()):
+        match event:
+            case sp.TextDelta():
+                late = " late"
+            case sp.ToolCallComplete(raw=raw):
+                told.append(f"complete {raw}{late}")
+            case sp.ProviderItem(kind=kind):
+                told.append(kind + late)
+            case sp.Error(scope="call" | "frame", code=code):
+                told.append(code + late)
+    return told
+
+
+@pytest.mark.parametrize("name", _OPEN)
+def test_what_is_open_where_another_message_begins_is_not_lost(name: str) -> None:
+    wire, body, told = _OPEN[name]
+    assert _tell_order(sp.StreamParser(wire), body + _AGAIN[wire]) == told
+
+
+_WRITTEN = (
+    *('{"a": 1}', '  {"a": 1}  ', '{"a": 1,}', '{"a": 1} x', "{} {}", "[]", '"a"', "null", "{]", "[1}", "]", "}"),
+    *('{"a": ]}', '{"a": 1]', '{"a": {"b": [}}', '{"a": [[[]]]}', '{"a": "\\"]}"}', "{\"a\": '}'}", "{'a': ']'}"),
+    *('x{"a": 1}', '{"a" 1}', '{"a\\'),
+)
+
+
+def _write_arguments(pieces: list[str], way: str, limits: sp.Limits) -> list[sp.Event]:
+    assembler = Assembler(Toolset.of(TOOLS), limits)
+    call = assembler.call_start("f")
+    tell = assembler.call_teller(call) if way == "call_teller" else partial(assembler.call_arguments, call)
+    for piece in pieces[assembler.call_run(call, pieces) if way == "call_run" else 0 :]:
+        tell(piece)
+    assembler.call_end(call)
+    assembler.finish("tool_calls", "tools")
+    assembler.close()
+    return merged(assembler.record.take())
+
+
+@pytest.mark.parametrize("way", ["call_arguments", "call_teller", "call_run"])
+@pytest.mark.parametrize("limits", [sp.Limits(), sp.Limits(max_depth=3, max_call_args=10)], ids=["none", "small"])
+@pytest.mark.parametrize("text", _WRITTEN)
+def test_arguments_come_to_the_same_in_any_pieces_however_wrong_they_are(
+    way: str, limits: sp.Limits, text: str
+) -> None:
+    whole = _write_arguments([text], "call_arguments", limits)
+    for pieces in ([*text], *([text[:at], text[at:]] for at in range(1, len(text)))):
+        assert _write_arguments(pieces, way, limits) == whole

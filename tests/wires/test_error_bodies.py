@@ -43,6 +43,20 @@ SHAPES: dict[str, tuple[Any, str]] = {
     "a fault": ({"fault": {"faultstring": "no luck", "detail": {"errorcode": "E42"}}}, "no luck"),
     "a problem": ({"type": "about:blank", "title": "no luck", "status": 502}, "502: no luck"),
     "a problem with a detail": ({"title": "Not Found", "status": 404, "detail": "no luck"}, "404: no luck"),
+    "a type that says error beside a code": (
+        {"type": "error", "code": "E42"},
+        'E42: {"type": "error", "code": "E42"}',
+    ),
+    "a type that says error alone": ({"type": "error"}, '{"type": "error"}'),
+    "a type of AWS": ({"__type": "ThrottlingException", "message": "no luck"}, "ThrottlingException: no luck"),
+    "a type of AWS alone": ({"__type": "Busy"}, 'Busy: {"__type": "Busy"}'),
+    "an exception of AWS": ({"accessDeniedException": {"message": "no luck"}}, "no luck"),
+    "a status code of Azure": ({"statusCode": 429, "message": "no luck"}, "429: no luck"),
+    "a status and a msg": ({"status": "error", "msg": "no luck"}, "no luck"),
+    "a status alone": ({"status": 500}, '500: {"status": 500}'),
+    "no success": ({"success": False}, '{"success": false}'),
+    "an error message": ({"error_message": "no luck"}, "no luck"),
+    "an exception": ({"exception": "no luck"}, "no luck"),
     "a code that is an object": (
         {"error": {"message": "no luck", "code": {"a": 1}, "type": "busy"}},
         "busy: no luck",
@@ -58,10 +72,46 @@ FORMS = {
     "a field": "error: {}\n\n",
 }
 WIRES = ["auto", *sp.WIRES]
-TEXTS = {
-    "openai-chat": {"choices": [{"index": 0, "delta": {"content": "Yes."}}]},
-    "openai-completions": {"choices": [{"index": 0, "text": "Yes."}]},
+ANSWERS: dict[str, tuple[list[Any], Any]] = {
+    "openai-chat": (
+        [{"choices": [{"index": 0, "delta": {"content": "Yes."}}]}],
+        {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
+    ),
+    "openai-completions": (
+        [{"choices": [{"index": 0, "text": "Yes."}]}],
+        {"choices": [{"index": 0, "text": "", "finish_reason": "stop"}]},
+    ),
+    "openai-responses": (
+        [{"type": "response.output_text.delta", "item_id": "m", "output_index": 0, "delta": "Yes."}],
+        {"type": "response.completed", "response": {"id": "r", "status": "completed", "output": []}},
+    ),
+    "anthropic": (
+        [
+            {"type": "message_start", "message": {"content": []}},
+            {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "Yes."}},
+        ],
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}},
+    ),
+    "gemini": (
+        [{"candidates": [{"content": {"parts": [{"text": "Yes."}]}}]}],
+        {"candidates": [{"finishReason": "STOP"}]},
+    ),
+    "gemini, an interaction": (
+        [{"event_type": "step.delta", "index": 0, "delta": {"type": "text", "text": "Yes."}}],
+        {"event_type": "interaction.completed", "interaction": {"status": "completed"}},
+    ),
+    "ollama-chat": ([{"message": {"content": "Yes."}, "done": False}], {"done": True, "done_reason": "stop"}),
+    "ollama-generate": ([{"response": "Yes.", "done": False}], {"response": "", "done": True, "done_reason": "stop"}),
+    "bedrock-converse": (
+        [{"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": "Yes."}}}],
+        {"messageStop": {"stopReason": "end_turn"}},
+    ),
+    "cohere": (
+        [{"type": "content-delta", "index": 0, "delta": {"message": {"content": {"text": "Yes."}}}}],
+        {"type": "message-end", "delta": {"finish_reason": "COMPLETE"}},
+    ),
 }
+"""The beginning and the end of an answer on each wire."""
 PAGE = "<html><head><title>502 Bad Gateway</title></head></html>"
 
 
@@ -84,17 +134,43 @@ def test_an_error_in_any_shape_is_one_error_on_every_wire(wire: str, shape: str)
         assert events[1:] == [sp.Done(None, None, ok=False)], form
 
 
-@pytest.mark.parametrize("wire", TEXTS)
+@pytest.mark.parametrize("answer", ANSWERS)
 @pytest.mark.parametrize("shape", [shape for shape, (error, _) in SHAPES.items() if isinstance(error, dict)])
-def test_an_error_in_any_shape_behind_text_is_told_though_the_end_marker_follows(wire: str, shape: str) -> None:
+def test_an_error_in_any_shape_behind_text_is_told_though_a_good_end_follows(answer: str, shape: str) -> None:
     error, says = SHAPES[shape]
-    messages = [TEXTS[wire], {**TEXTS[wire], "usage": None}, error]
-    body = "".join(f"data: {json.dumps(message)}\n\n" for message in messages) + "data: [DONE]\n\n"
+    begin, end = ANSWERS[answer]
+    wire = answer.partition(",")[0]
+    form = "{}\n" if wire.startswith("ollama") else "data: {}\n\n"
+    for messages in ([*begin, error], [*begin, begin[-1], error, end]):
+        body = "".join(form.replace("{}", json.dumps(message)) for message in messages)
+        body += "" if wire.startswith("ollama") else "data: [DONE]\n\n"
+        events = assert_same_in_every_cut(lambda: sp.StreamParser(wire), body.encode(), most=8)
+        assert [(event.code, event.message) for event in events if isinstance(event, sp.Error)] == [
+            ("provider_error", says)
+        ]
+        assert isinstance(events[-1], sp.Done)
+        assert not events[-1].ok
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+@pytest.mark.parametrize(
+    "message",
+    [
+        *({"code": 0, "message": "success"}, {"code": 200, "msg": "OK"}, {"status": "ok", "message": "connected"}),
+        *({"success": True, "message": "done"}, {"event": "heartbeat"}, {"type": "ping"}, {"status": "processing"}),
+        {"base_resp": {"status_code": 0, "status_msg": "success"}},
+        {"success": True, "errors": [], "messages": [], "result": None},
+    ],
+)
+def test_a_message_in_the_middle_that_says_that_all_is_well_fails_no_answer(answer: str, message: Any) -> None:
+    begin, end = ANSWERS[answer]
+    wire = answer.partition(",")[0]
+    form = "{}\n" if wire.startswith("ollama") else "data: {}\n\n"
+    body = "".join(form.replace("{}", json.dumps(each)) for each in (*begin, message, end))
     events = assert_same_in_every_cut(lambda: sp.StreamParser(wire), body.encode(), most=8)
-    assert [(event.code, event.message) for event in events if isinstance(event, sp.Error)] == [
-        ("provider_error", says)
-    ]
-    assert events[-1] == sp.Done(None, None, ok=False)
+    assert isinstance(events[-1], sp.Done)
+    assert events[-1].ok
+    assert "provider_error" not in [event.code for event in events if isinstance(event, sp.Error)]
 
 
 @pytest.mark.parametrize("wire", WIRES)
@@ -232,3 +308,66 @@ def test_an_error_in_a_list_in_the_middle_of_a_stream_is_the_providers_error(fir
 
 def test_characters_of_any_script_in_an_error_without_words_are_shown_as_they_are() -> None:
     assert describe_error({"detail": {"é": 1}}) == '{"é": 1}'
+
+
+@pytest.mark.parametrize(("error", "says"), [
+    ({"code": 7, "error": {"message": "no"}}, "7: no"),
+    ({"code": 7, "error": {"code": 8, "message": "no"}}, "8: no"),
+    ({"code": 7, "detail": [{"msg": "a", "loc": ["body", 0]}, {"msg": "b"}]}, "7: a (body.0); b"),
+    ({"message": "out", "error": {"code": 9, "detail": "in"}}, "9: in"),
+    ({"message": "out", "errors": [{"message": "in"}]}, "out"),
+    ({"message": "out", "error": ["a", "b"]}, "a; b"),
+    ({"errors": [{"message": "one", "code": 1}]}, "1: one"),
+    ({"error": "bad", "message": "m"}, "bad: m"),
+    ({"error": "bad"}, "bad"),
+    ({"type": "error", "message": "m"}, "m"),
+    ({"code": "error", "status": 5, "message": "m"}, "5: m"),
+    ({"code": 0, "message": "m"}, "m"),
+    ({"code": ["x"], "status": "S", "message": "m"}, "S: m"),
+    ({"message": "", "detail": "d"}, "d"),
+    ({"faultstring": "f", "detail": {"errorcode": "c"}}, "f"),
+    ({"type": "urn:x", "title": "t", "detail": "d", "status": 404}, "404: d"),
+    (["x", "y"], "x; y"), (["x"], "x"), ("s", "s"), (5, "5"), (None, "null"),
+])  # fmt: skip
+def test_an_error_says_its_innermost_words_behind_the_nearest_code(error: Any, says: str) -> None:
+    assert describe_error(error) == says
+
+
+ALONE = {"message", "detail", "error", "error_msg", "status_msg", "Message", "errorMessage", "faultstring"}
+ALONE |= {"error_message", "errmsg", "exception"}
+ANY = {*ALONE, "msg", "title", "other"}
+
+
+@pytest.mark.parametrize(("beside", "words"), [
+    *((beside, ALONE) for beside in ({}, {"code": None}, {"status": 399})),
+    *((beside, ANY) for beside in ({"success": False}, {"status": "400"}, {"status": 404}, {"status_code": 500})),
+    ({"code": 7}, ALONE | {"msg"}), ({"error_code": "7"}, ALONE | {"msg"}),
+    *(({key: 204}, {"detail", "error"}) for key in ("code", "error_code", "status_code")),
+    *(({"code": good}, {"detail", "error"}) for good in (0, "00", "OK", "success", "Succeeded")),
+    ({"code": 200, "error_code": 5}, {"detail", "error"}), ({"success": True}, {"detail", "error"}),
+])  # fmt: skip
+def test_which_words_are_an_error_depends_on_what_stands_beside_them(beside: dict[str, Any], words: set[str]) -> None:
+    for word in ANY:
+        assert (find_error({word: "x", **beside}) is not None) == (word in words)
+        assert (find_error({word: "", **beside}) is not None) == (words == ANY)
+
+
+EVENTS_OF_TOMORROW = [
+    {"type": "tool.progress", "status": "error", "tool": "web_search"},
+    {"type": "heartbeat", "status": "failed"},
+    {"type": "web_search_status", "code": 404, "url": "https://example.org"},
+    {"type": "progress", "success": False},
+]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("event", EVENTS_OF_TOMORROW, ids=lambda event: event["type"])
+def test_an_event_that_reports_a_failure_of_something_else_is_no_error_of_the_answer(
+    event: dict[str, Any], wire: str
+) -> None:
+    assert find_error(event) is None
+    parser = sp.StreamParser(wire)
+    line = json.dumps(event) + "\n"
+    events = parser.feed(line if wire.startswith("ollama") else f"event: {event['type']}\ndata: {line}\n")
+    events += parser.close()
+    assert [each.message for each in events if isinstance(each, sp.Error) and each.code == "provider_error"] == []

@@ -86,6 +86,15 @@ def test_what_the_sdk_dumps_gives_the_events_of_what_the_server_sent(wire: str, 
     assert [event for chunk in dumped for event in as_dumped.feed(chunk)] + as_dumped.close() == expected
 
 
+def test_a_chunk_of_a_bad_type_among_dumps_is_read_though_no_name_of_it_has_to_be_restored() -> None:
+    chunks = [
+        {"candidates": [{"content": {"parts": [{"text": "Hi"}]}, "finish_reason": None}]},
+        {"candidates": [{"content": {"parts": [{"text": " there"}]}, "index": "x"}]},
+    ]
+    body = "".join(f"data: {json.dumps(each)}\n\n" for each in chunks).encode()
+    assert text_of(events_of(sp.StreamParser("gemini"), [body])) == "Hi there"
+
+
 MARKS_OF_DUMPS: dict[str, list[str]] = {
     "of a chunk": ["create_time", "model_version", "prompt_feedback", "response_id", "usage_metadata"],
     "of a candidate": ["finish_message", "finish_reason"],

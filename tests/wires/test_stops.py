@@ -365,3 +365,11 @@ def test_the_counts_of_each_server_have_one_shape(usage: dict[str, Any], counts:
 def test_counts_add_up() -> None:
     assert TokenCounts(1, 2, 3, 1, 2) + TokenCounts(10, 20, 30, 4, 5) == TokenCounts(11, 22, 33, 5, 7)
     assert sp.ParsedResponse().tokens == TokenCounts()
+
+
+def test_details_that_count_nothing_hide_no_others() -> None:
+    usage = {
+        "prompt_tokens": 5, "prompt_tokens_details": {"cached_tokens": 0}, "input_tokens_details": {"cached_tokens": 2},
+        "completion_tokens": 4, "completion_tokens_details": {}, "output_tokens_details": {"thinking_tokens": 3},
+    }  # fmt: skip
+    assert count_tokens(usage) == TokenCounts(5, 4, 9, 2, 3)

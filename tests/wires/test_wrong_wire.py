@@ -142,3 +142,40 @@ def test_an_error_before_the_wire_is_known_is_where_its_message_is(wire: str) ->
     events = assert_same_in_every_cut(lambda: sp.StreamParser(wire), UNKNOWN * 2 + error + chat)  # type: ignore[arg-type]
     (found,) = [event for event in events if isinstance(event, sp.Error) and event.code == "provider_error"]
     assert found.offset == len(UNKNOWN * 2) + len("data: ")
+
+
+FOREIGN: dict[str, list[tuple[str, Any]]] = {
+    "KoboldCpp": [("message", {"token": "Hel"}), ("message", {"token": "lo", "finish_reason": "stop"})],
+    "Assistants": [
+        ("thread.run.created", {"id": "run", "object": "thread.run", "status": "queued"}),
+        ("thread.message.delta", {"object": "thread.message.delta", "delta": {"content": [{"type": "text"}]}}),
+        ("thread.run.completed", {"object": "thread.run", "status": "completed", "usage": {"total_tokens": 2}}),
+        ("done", "[DONE]"),
+    ],
+    "text-generation-inference": [("", {"token": {"text": "Hi"}, "details": {"finish_reason": "stop"}})],
+    "DashScope": [("result", {"output": {"choices": [{"message": {"content": "Hi"}, "finish_reason": "stop"}]}})],
+    "Coze": [
+        ("conversation.message.delta", {"role": "assistant", "type": "answer", "content": "Hi"}),
+        ("conversation.chat.completed", {"status": "completed", "usage": {"token_count": 2}}),
+    ],
+    "Dify": [("", {"event": "message", "answer": "Hi"}), ("", {"event": "message_end", "metadata": {"usage": {}}})],
+    "Hunyuan": [("", {"Choices": [{"Delta": {"Content": "Hi"}, "FinishReason": "stop"}]})],
+    "ERNIE": [("", {"object": "chat.completion", "is_end": True, "result": "Hi", "usage": {"total_tokens": 2}})],
+    "Spark": [("", {"header": {"code": 0, "message": "Success"}, "payload": {"choices": {"status": 2}}})],
+    "watsonx": [("message", {"model_id": "m", "results": [{"generated_text": "Hi", "stop_reason": "eos_token"}]})],
+    "AI SDK": [("", {"type": "text-delta", "id": "t", "delta": "Hi"}), ("", {"type": "finish"}), ("", "[DONE]")],
+}
+"""Answers of servers that speak no known wire, as names and data of events."""
+
+
+@pytest.mark.parametrize("wire", ["auto", *sp.WIRES])
+@pytest.mark.parametrize("server", FOREIGN)
+def test_an_answer_of_no_known_wire_is_an_error_on_every_wire(server: str, wire: str) -> None:
+    body = ""
+    for name, data in FOREIGN[server]:
+        body += f"event: {name}\n" if name else ""
+        body += f"data: {data if isinstance(data, str) else json.dumps(data)}\n\n"
+    done = assert_same_in_every_cut(lambda: sp.StreamParser(wire), body.encode(), most=12)[-1]
+    assert isinstance(done, sp.Done)
+    assert not done.ok
+    assert not sp.parse_response(body.encode(), wire).ok

@@ -72,7 +72,8 @@ class Catalogue:
         self.endings = endings
         self.turn_ends = turn_ends
         self._load = load
-        self._select = lru_cache(maxsize=64)(self._select_named)
+        self._known: tuple[str, ...] = ()
+        self._select: Callable[..., _Selection]  # from the dialects that are known
 
     def activate(self, dialects: Dialects, tools: frozenset[str], reasoning: bool) -> ActiveMarkers:
         """Return the markers that these dialects look for.
@@ -82,14 +83,15 @@ class Catalogue:
         """
         chosen = (dialects,) if isinstance(dialects, str) else tuple(dialects)
         if dialects.__class__ is str or all(isinstance(each, str) for each in chosen):
-            selection = self._select(chosen, bool(tools), reasoning, tuple(self.dialects))
+            known = tuple(self.dialects)
+            if known != self._known:  # to compare them takes less time than to look them up
+                self._select, self._known = lru_cache(maxsize=64)(self._select_named), known
+            selection = self._select(chosen, bool(tools), reasoning)
         else:
             selection = _Selection(self, chosen, bool(tools), reasoning)
         return ActiveMarkers(selection, _index_names(tools))
 
-    def _select_named(
-        self, chosen: tuple[str, ...], tools: bool, reasoning: bool, known: tuple[str, ...]  # noqa: ARG002 - the key
-    ) -> _Selection:  # fmt: skip
+    def _select_named(self, chosen: tuple[str, ...], tools: bool, reasoning: bool) -> _Selection:
         return _Selection(self, chosen, tools, reasoning)
 
     def get_rows(self, dialects: Iterable[str | Dialect]) -> tuple[Dialect, ...]:

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from streamparse.dialects.engine.active_markers import Candidate
 from streamparse.dialects.engine.grammar import Context, Dialect
 from streamparse.dialects.engine.reader import Overflow, Reader, Step
-from streamparse.dialects.engine.sinks import DirectSink, Draft, RecordingSink
+from streamparse.dialects.engine.sinks import DirectSink, Draft, RecordingSink, Spoiled
 from streamparse.json import JSONError, read
 from streamparse.limits import Limits, most
 from streamparse.tools import Tool
@@ -212,8 +212,11 @@ class Attempt:
         if record is None:
             return (yield from dialect.body(self._reader, context))
         self._reader.pin()
-        is_found = yield from dialect.body(self._reader, replace(context, sink=record))
-        return is_found if record.is_live else self._settle(record, is_found and not record.is_spoiled)
+        try:
+            is_found = yield from dialect.body(self._reader, replace(context, sink=record))
+        except Spoiled:
+            is_found = False
+        return is_found if record.is_live else self._settle(record, is_found)
 
     def _report_cut_markup(self, dialect: Dialect) -> None:
         # The text ends inside a call's own markers, before its arguments: that is no text, and no call yet.

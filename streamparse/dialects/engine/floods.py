@@ -170,8 +170,7 @@ class Floods:
 
     def skip_run(self, machine: Machine, reader: Reader) -> None:
         """Read what repeats itself from here on, if anything does.  No dialect reads, and nothing is held."""
-        # What is held at the end of a run is read again, so the markers in it must not lead back here.
-        self.vain = 0
+        self.vain = 0  # or nothing but this would be tried again
         text, at = reader.buffer, reader.at
         reader.reset("")
         end = self._take_run(machine, reader, text, at)
@@ -180,6 +179,8 @@ class Floods:
         reader.hidden = 0
         reader.go_on_in(text, end)
         self.is_repeating = end > at and not self._fruitless
+        if self.is_repeating:  # what is held at the end of it is read again: the markers in it must not lead back here
+            self.vain = 0
 
     def _take_run(self, machine: Machine, reader: Reader, text: str, at: int) -> int:
         """Read what repeats itself in a text at `at`; return where that ends, or `at` if nothing repeats itself."""

@@ -23,6 +23,8 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import Any, Final, Literal, Protocol
 
+import msgspec
+
 from streamparse.dialects.engine.marker_filters import (
     TAGS,
     WORD,
@@ -86,17 +88,14 @@ class Stops(MarkerSet, Protocol):
         """All of the markers."""
 
 
-class Found:
+class Found(msgspec.Struct, eq=False, gc=False):
     """Where a marker is, or the beginning of one at the end of the text: a `MarkerMatch`."""
 
-    __slots__ = ("_end", "_start", "is_beginning", "string")
-
-    def __init__(self, string: str, start: int, end: int, is_beginning: bool = False) -> None:
-        self.string = string
-        # Whether it may be the beginning of a longer marker; it may also be a marker itself.
-        self.is_beginning = is_beginning
-        self._start = start
-        self._end = end
+    string: str
+    _start: int
+    _end: int
+    # Whether it may be the beginning of a longer marker; it may also be a marker itself.
+    is_beginning: bool = False
 
     def __getitem__(self, group: Literal[0], /) -> str:
         return self.string[self._start : self._end]

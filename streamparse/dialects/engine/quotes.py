@@ -40,7 +40,7 @@ class Quotes:
 
     def __init__(self) -> None:
         self.pieces: list[str] = []  # what has come and was not looked at
-        self._fence: tuple[str, int] | None = None  # the run that opened it, and its indentation
+        self._fence: tuple[str, int] | None = None  # the run that opened it, and where the content around it begins
         self._items: list[int] = []  # the columns at which the content of the open list items begins
         self._is_blank_before = False  # the line before is blank
         self._in_code = False  # the line before is part of an indented block
@@ -215,10 +215,10 @@ class Quotes:
         """A line has ended: note what is open after it."""
         indent, rest = _measure_indentation(line)
         if self._fence is not None:
-            run, opened_at = self._fence
+            run, column = self._fence
             stripped = rest.rstrip(" \t")
             closes = stripped.startswith(run) and not stripped.strip(run[0])
-            if closes and indent <= opened_at + 3 and len(line) < _MOST_HEAD:
+            if closes and indent <= column + 3 and len(line) < _MOST_HEAD:
                 self._fence = None
         elif not rest:
             self._is_blank_before = True
@@ -234,15 +234,17 @@ class Quotes:
         while self._items and indent < self._items[-1]:
             self._items.pop()
         while (item := _ITEM.match(rest)) is not None:
-            width, after = _measure_indentation(rest[item.end() :])
-            indent += item.end() + (width if 0 < width < 5 else 1)
+            indent += item.end()
+            width, after = _measure_indentation(rest[item.end() :], indent)
+            indent += width if 0 < width < 5 else 1
             if not after:
                 break
             self._items.append(indent)
             rest = after
         fence = _FENCE.match(rest)
-        if fence is not None and indent < self._find_content_column() + 4:
-            self._fence = fence[1] or fence[2], indent
+        column = self._find_content_column()
+        if fence is not None and indent < column + 4:
+            self._fence = fence[1] or fence[2], column
 
     def _is_code(self, indent: int, rest: str) -> bool:
         """Whether a line belongs to an indented block."""
@@ -256,8 +258,8 @@ class Quotes:
         return columns[-1] if columns else 0
 
 
-def _measure_indentation(line: str) -> tuple[int, str]:
-    """The columns of blanks at the start of a line, with tab stops every four, and what follows them."""
+def _measure_indentation(line: str, column: int = 0) -> tuple[int, str]:
+    """The columns of blanks that a text from a column on begins with, with tab stops every four; what follows them."""
     rest = line.lstrip(" \t")
     blanks = line[: len(line) - len(rest)]
-    return len(blanks.expandtabs(4)), rest
+    return len((" " * (column % 4) + blanks).expandtabs(4)) - column % 4, rest

@@ -31,6 +31,7 @@ Pattern: TypeAlias = "regex.Pattern[str]"
 # A piece of a grammar: yields where it needs more text, returns what it read.
 Step: TypeAlias = Generator[None, None, T]
 
+_BLANK: Final = " \t\r\n"
 _BLANKS = lazy_partial(r"[ \t\r\n]*")
 LONG: Final = 512  # characters of a text from which on `Reader.find` is worth its while
 _MUCH: Final = 4096  # characters: a look that took so many is not repeated
@@ -225,6 +226,8 @@ class Reader:
     def skip_blanks(self) -> Step[str]:
         """Take white space; return the next character without taking it, "" at the end."""
         while True:
+            if (next_one := self.buffer[self.at : self.at + 1]) and next_one not in _BLANK:
+                return next_one
             blank = _BLANKS.match(self.buffer, self.at)
             assert blank is not None
             if blank[0]:

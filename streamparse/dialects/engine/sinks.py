@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from io import StringIO
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 
@@ -100,7 +100,6 @@ class Draft(msgspec.Struct):
     arguments: StringIO = msgspec.field(default_factory=StringIO)
     closed: bool = False
     is_repaired: bool = False
-    is_broken: bool = False
 
     @property
     def pending(self) -> bool:
@@ -111,12 +110,16 @@ class Draft(msgspec.Struct):
         return self.arguments.getvalue()
 
 
+class Spoiled(Exception):
+    """Something that is no call was read after calls: from there on all is text, whatever the grammar would read."""
+
+
 class RecordingSink:
     """Takes the reports of a grammar that reads from `reader`, which keeps what is taken.
 
     A whole call is reported to `sink` if `judge(name, raw)` believes it, with those before it.  Once one was believed,
     so are those that follow.  Without `judge` nothing is reported.  Where `is_sure(name)` believes the first call by
-    its name alone, the recording is over, and all is reported as it comes.
+    its name alone, the recording is over, and all is reported as it comes.  Until then a report may raise `Spoiled`.
     """
 
     def __init__(
@@ -134,14 +137,13 @@ class RecordingSink:
         self.calls: list[Call] = []
         # Whether a whole call was read, reported or not.
         self.has_whole = False
-        # Whether something that is no call was read after calls: from there on all is text.
-        self.is_spoiled = False
         self._sink = sink
         self._reader = reader
         self._judge = judge
         self._is_sure = is_sure
         self._drafts: list[Draft] = []
         self._waiting: list[Draft] = []  # whole calls that are not believed yet
+        self._is_spoiled = False
         self._consumed = StringIO()
 
     @property
@@ -152,8 +154,8 @@ class RecordingSink:
     @property
     def open_draft(self) -> Draft | None:
         """The call that has begun, and has not ended."""
-        last = self._drafts[-1] if self._drafts and not self.is_spoiled else None
-        return last if last is not None and not last.closed and not last.is_broken else None
+        last = self._drafts[-1] if self._drafts and not self._is_spoiled else None
+        return last if last is not None and not last.closed else None
 
     @property
     def has_calls(self) -> bool:
@@ -203,7 +205,7 @@ class RecordingSink:
     def call_end(self, call: Call) -> None:
         if self.is_live:
             self._sink.call_end(call)
-        elif not self.is_spoiled:
+        else:
             self._end_draft(self._drafts[call.index])
 
     def _end_draft(self, draft: Draft) -> None:
@@ -228,7 +230,7 @@ class RecordingSink:
         if self.is_live:
             self._sink.call_error(call, code, message)
         else:
-            self._drafts[call.index].is_broken = self.is_spoiled = True
+            self._spoil()
 
     def reasoning(self, text: str) -> None:
         """Report thought between calls; what was kept of it is not given back."""
@@ -236,9 +238,7 @@ class RecordingSink:
             self._sink.reasoning(text)
             return
         if self._judge is None or self._waiting or self.open_draft is not None:
-            self.is_spoiled = True
-        if self.is_spoiled:
-            return
+            self._spoil()
         kept = self._reader.restart_checkpoint()
         if self.calls:
             self._consumed.write(kept.removesuffix(text))
@@ -250,8 +250,8 @@ class RecordingSink:
         if self.is_live:
             self._sink.text(text)
         elif self._judge is None or self.has_calls:
-            self.is_spoiled = True
-        elif not self.is_spoiled:
+            self._spoil()
+        else:
             self._reader.restart_checkpoint()
             self._sink.told += 1
             self._sink.text(text)
@@ -259,9 +259,15 @@ class RecordingSink:
     def calls_doubted(self, code: str, message: str) -> None:
         if self.is_live:
             self._sink.calls_doubted(code, message)
-        self.is_spoiled = True
+        else:
+            self._spoil()
 
     def error(self, scope: Scope, code: str, message: str, offset: int | None = None) -> None:
         if self.is_live:
             self._sink.error(scope, code, message, offset)
-        self.is_spoiled = True
+        else:
+            self._spoil()
+
+    def _spoil(self) -> NoReturn:
+        self._is_spoiled = True
+        raise Spoiled

@@ -180,7 +180,7 @@ class LabelledCalls:
     patterns = Patterns(
         label=LABEL,
         inner=rf"{GAP}{_LABEL_NAME}(?=[\s<])[ \t]{{0,8}}",
-        json=rf"{GAP}\{{{GAP}[\"}}]",
+        json=rf"{GAP}\{{{GAP}[\"'}}]",
         end=rf"{GAP}</tool>",
         again=rf"{GAP}(?={LABEL})",
         breaks=r"\A[ \t]{0,64}\r?\n|\r?\n[ \t]{0,64}\Z",

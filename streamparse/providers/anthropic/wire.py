@@ -23,7 +23,7 @@ from streamparse.providers.anthropic.facts import TURN_ITEMS
 from streamparse.reading.blocks import Blocks
 from streamparse.reading.decode import decode_untyped, read_str, write_argument_text
 from streamparse.reading.message_wire import MessageWire, find_outcome
-from streamparse.reading.wire import Plain
+from streamparse.reading.wire import Plain, UnknownMessage
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
@@ -75,7 +75,6 @@ class Event(Message, gc=False):
     content_block: dict[str, Any] | None = None
     message: Message | None = None
     error: Any = None
-    detail: Any = None
     context_management: dict[str, Any] | None = None
     metrics: Any = msgspec.field(default=None, name=METRICS)
 
@@ -156,6 +155,8 @@ class Anthropic(MessageWire[Event]):
 
     def _take_other(self, event: Event) -> None:
         """Take any event but the start of a block and its deltas."""
+        if event.type == "error" or event.type is None:
+            raise UnknownMessage("an event without a type")
         if event.error is not None:
             self._fail(event.error)
             return
@@ -176,10 +177,6 @@ class Anthropic(MessageWire[Event]):
                 self._stop()
             case "message":
                 self._take_whole(event)
-            case None:
-                self._fail(event.detail)
-                if event.detail is None:
-                    self._sink.error("frame", "unexpected_shape", "an event without a type")
 
     def _begin(self, message: Message) -> None:
         """A message starts; what it holds already (deferred calls) is whole."""

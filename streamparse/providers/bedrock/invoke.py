@@ -19,7 +19,7 @@ from streamparse.providers.anthropic.wire import METRICS
 from streamparse.reading.decode import decode_frame, decode_untyped, get_fields, read_excerpt
 from streamparse.reading.errors import find_error, report_provider_error
 from streamparse.reading.message_wire import MessageWire, find_listed_outcome, send_whole_call
-from streamparse.reading.wire import UNDECIDED_FRAMES, WIRES, Wire, find_claimant
+from streamparse.reading.wire import UNDECIDED_FRAMES, WIRES, UnknownMessage, Wire, find_claimant
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
@@ -72,6 +72,9 @@ class _Chunk(_Counts, gc=False):
     citations: list[Any] | None = None
 
 
+_NOTHING: Final = _Chunk()
+
+
 class BedrockText(MessageWire[_Chunk]):
     """Reads the chunks of a text API; Cohere's calls come whole."""
 
@@ -85,6 +88,8 @@ class BedrockText(MessageWire[_Chunk]):
         return is_command or any(isinstance(message.get(key), list) for key in _LISTS)
 
     def take(self, chunk: _Chunk) -> None:
+        if chunk == _NOTHING:
+            raise UnknownMessage
         if chunk.tool_calls or (chunk.event_type or "").startswith("tool-calls"):
             # Cohere's calls; the text with them is the plan, whose pieces came in the events before.
             if chunk.event_type == "tool-calls-generation" and chunk.text:

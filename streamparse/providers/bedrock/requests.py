@@ -28,7 +28,7 @@ _MODES = {"auto": "auto", "required": "any"}
 
 def _restrict(request: Request, lost: list[Loss]) -> Request:
     """Declare the tools that the conversation calls, where the request declares none."""
-    called = [call.name.strip() or NO_NAME for message in request.messages for call in message.calls]
+    called = [call.name for message in request.messages for call in message.calls]
     answered = [NO_NAME for message in request.messages if message.results]
     if request.tools or not (called or answered):
         return request

@@ -24,6 +24,7 @@ from streamparse.providers.bedrock.invoke import Invoked
 from streamparse.reading.blocks import Blocks
 from streamparse.reading.decode import decode_untyped, get_fields, write_argument_text, write_initial_arguments
 from streamparse.reading.message_wire import MessageWire, find_listed_outcome
+from streamparse.reading.wire import UnknownMessage
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
@@ -104,14 +105,14 @@ class Event(Named, gc=False):
     trace: Any = None
     additionalModelResponseFields: Any = None
     output: Output | None = None
-    message: str | None = None
-    detail: Any = None
 
 
 # -- ----------------------------------------------------------------------------------------------------
 
 _EXCEPTIONS: Final = Exceptions.__struct_fields__
 _EVENTS: Final = tuple(name for name in Named.__struct_fields__ if name not in _EXCEPTIONS)
+_NOTHING: Final = Event()
+_NO_DELTA: Final = Delta()
 _FAILURE: Final = lazy_re(rb"(?i).+(?:error|exception)$")
 _CALLS: Final = (None, "tool_use")
 """The types of a call of the caller's tools (Nova 2 names it); with another one the server runs the tool itself."""
@@ -155,6 +156,8 @@ class BedrockConverse(MessageWire[Event]):
                 if piece:
                     text = piece if isinstance(piece, str) else write_argument_text(piece)
                     self._arguments(event.contentBlockIndex, text)
+            elif event.contentBlockIndex is None and delta == _NO_DELTA:
+                raise UnknownMessage
             elif delta.text is None:
                 self._take_delta(event.contentBlockIndex, delta)
         elif event.payload is not None:
@@ -182,9 +185,10 @@ class BedrockConverse(MessageWire[Event]):
             if inner is not None:
                 self.take(inner)
                 return
+        if event == _NOTHING:
+            raise UnknownMessage
         for name, error in get_fields(event, _EXCEPTIONS).items():
             self._fail({"message": name, **(error if isinstance(error, dict) else {}), "code": name})
-        self._fail(event.message or event.detail)
         if event.output is not None and event.output.message is not None:
             for index, block in enumerate(event.output.message.content):
                 self._take_whole(index, block)

@@ -20,7 +20,7 @@ import msgspec
 from streamparse.limits import Limits
 from streamparse.providers.openai_chat.wire import Fragment, Function
 from streamparse.reading.message_wire import MessageWire, find_listed_outcome
-from streamparse.reading.wire import Plain
+from streamparse.reading.wire import Plain, UnknownMessage
 from streamparse.sink import Call, Sink
 from streamparse.tools import Toolset
 
@@ -60,7 +60,6 @@ class _Event(_End, gc=False):
     type: str | None = None
     index: int | None = None
     delta: _Delta | None = None
-    detail: Any = None
     message: _Message | str | None = None
 
 
@@ -96,19 +95,18 @@ class Cohere(MessageWire[_Event]):
             if message is not None:
                 content = message.content
                 fragment = message.tool_calls
-                if content.__class__ is _Content and content.text and not self._plan.tell():
-                    self._text(content.text)
-                elif fragment.__class__ is Fragment and event.index in self._calls and fragment.id is None:
-                    self._continue(self._calls[event.index], fragment.function)
-                elif (
-                    fragment.__class__ is Fragment
-                    and content is None
-                    and message.tool_plan is None
-                    and message.citations is None
-                ):
-                    self._take_call(event.index or 0, fragment)
-                else:
+                if message.tool_plan is not None or message.citations is not None:
                     self._take_message(event.index, message)
+                elif fragment is None and content.__class__ is _Content and content.text and not content.thinking:
+                    if self._plan.tell():
+                        self._send_plan()
+                    self._text(content.text)
+                elif fragment.__class__ is not Fragment or content is not None:
+                    self._take_message(event.index, message)
+                elif event.index in self._calls and fragment.id is None:
+                    self._continue(self._calls[event.index], fragment.function)
+                else:
+                    self._take_call(event.index or 0, fragment)
             if delta.finish_reason is not None or delta.usage is not None or delta.error is not None:
                 self._finish(delta)
         elif event.type == "tool-call-end":
@@ -166,10 +164,10 @@ class Cohere(MessageWire[_Event]):
             call = self._calls[index] = self._sink.call_start(function.name, fragment.id or None)
         else:
             call = self._calls.get(index)
-        if call is None:
-            self._sink.error("frame", "orphan_arguments", f"arguments of no call: {function.arguments}")
-        elif function.arguments:
+        if call is not None:
             self._continue(call, function)
+        elif function.arguments:
+            self._sink.error("frame", "orphan_arguments", f"arguments of no call: {function.arguments}")
 
     def _continue(self, call: Call, function: Function | None) -> None:
         if function is not None and function.arguments:
@@ -195,17 +193,15 @@ class Cohere(MessageWire[_Event]):
             self._sink.item("tool_plan", plan)
 
     def _take_whole(self, event: _Event) -> None:
-        """A message in one piece, an error, or an event that says nothing."""
+        """A message in one piece, or an event that says nothing."""
         if isinstance(event.message, _Message):
             self._take_message(0, event.message)
             for call in self._calls.values():
                 self._sink.call_end(call)
+        elif event.type not in _TYPES:
+            raise UnknownMessage
         if event.finish_reason is not None or event.usage is not None:
             self._finish(event)
-        elif isinstance(event.message, str) and event.error is None:
-            self._fail({"type": event.type, "message": event.message})
-        else:
-            self._fail(event.error or event.detail)
 
     def _finish(self, end: _End) -> None:
         self._send_plan()

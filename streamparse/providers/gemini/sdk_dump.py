@@ -41,6 +41,8 @@ def restore_message(data: bytes) -> bytes:
 
 def restore_fields(message: dict[str, Any]) -> dict[str, Any]:
     """Return a decoded message, which may be in an envelope, with the names that its fields had on the wire."""
+    if not _has_underscores(message):
+        return message.copy()
     restored = _restore_names(message)
     waiting: list[Any] = [restored]
     if isinstance(restored.get("response"), dict):  # here it is the envelope's
@@ -58,6 +60,19 @@ def restore_fields(message: dict[str, Any]) -> dict[str, Any]:
 def to_camel_case(name: str) -> str:
     """Spell the name of a field as the wire does."""
     return _UNDERSCORE.sub(lambda match: match[1].upper(), name)
+
+
+def _has_underscores(message: dict[str, Any]) -> bool:
+    """Whether any name has one, be it one of the user's."""
+    found: list[Any] = [message]
+    for value in found:
+        if isinstance(value, dict):
+            if "_" in "".join(value):
+                return True
+            found += value.values()
+        elif isinstance(value, list):
+            found += value
+    return False
 
 
 def _restore_names(fields: dict[str, Any]) -> dict[str, Any]:

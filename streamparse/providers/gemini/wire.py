@@ -21,6 +21,7 @@ from streamparse.providers.gemini.partial_args import ArgumentWriter, PartialArg
 from streamparse.providers.gemini.sdk_dump import is_dumped, restore_fields, restore_message
 from streamparse.reading.decode import read_argument_text
 from streamparse.reading.message_wire import MessageWire, find_listed_outcome
+from streamparse.reading.wire import UnknownMessage
 from streamparse.sink import Call, Sink
 from streamparse.tools import Toolset
 
@@ -92,9 +93,6 @@ class Chunk(InteractionEvent, gc=False):
     usageMetadata: dict[str, Any] | None = None
     promptFeedback: Feedback | None = None
     error: Any = None
-    detail: Any = None
-    message: Any = None
-    code: Any = None
     response: Chunk | None = None
 
 
@@ -159,12 +157,12 @@ class Gemini(MessageWire[Chunk]):
                     self._take_candidate(candidate)
                 else:
                     self.ignored += 1
-        elif chunk.event_type is not None or chunk.object is not None:
+        elif chunk.event_type is not None or chunk.object == "interaction":
             self._interactions.take(chunk)
         elif chunk.response is not None:
             self.take(chunk.response)
-        elif chunk.detail is not None or isinstance(chunk.message, str):  # a gateway's
-            self._fail({"code": chunk.code, "message": chunk.message, "detail": chunk.detail})
+        elif chunk.usageMetadata is None and chunk.promptFeedback is None:
+            raise UnknownMessage
         if chunk.usageMetadata is not None:
             self._usage = chunk.usageMetadata
         if chunk.promptFeedback is not None or chunk.error is not None:

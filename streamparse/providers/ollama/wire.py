@@ -14,7 +14,7 @@ import msgspec
 from streamparse.frames import ReadString
 from streamparse.reading.decode import get_fields
 from streamparse.reading.message_wire import MessageWire, find_decoder, find_outcome, send_whole_call
-from streamparse.reading.wire import Plain
+from streamparse.reading.wire import Plain, UnknownMessage
 
 
 class _Function(msgspec.Struct, gc=False):
@@ -31,6 +31,7 @@ class _Message(msgspec.Struct, gc=False):
     content: str | None = None
     thinking: str | None = None
     tool_calls: list[_Call] | None = None
+    images: list[Any] | None = None
 
 
 class _Line(msgspec.Struct, gc=False):
@@ -42,6 +43,7 @@ class _Line(msgspec.Struct, gc=False):
     done_reason: str | None = None
     error: Any = None
     detail: Any = None
+    image: str | None = None
     prompt_eval_count: int | None = None
     eval_count: int | None = None
     total_duration: int | None = None
@@ -60,12 +62,14 @@ class _Content(msgspec.Struct, gc=False):
     text: str = msgspec.field(name="content")
     thinking: Literal[""] | None = None
     tool_calls: None = None
+    images: None = None
 
 
 class _Thinking(msgspec.Struct, gc=False):
     text: str = msgspec.field(name="thinking")
     content: Literal[""] | None = None
     tool_calls: None = None
+    images: None = None
 
 
 def _define_line(field: str, kind: type) -> type[msgspec.Struct]:
@@ -119,13 +123,17 @@ class OllamaChat(MessageWire[_Line]):
                 self._sink.reasoning(message.thinking)
             if message.content:
                 self._text(message.content)
-            if message.tool_calls:
-                self._send_calls(message.tool_calls)
+            if message.tool_calls or message.images:
+                self._send_rest(message)
         else:
             if line.thinking:
                 self._sink.reasoning(line.thinking)
             if line.response:
                 self._text(line.response)
+            if line.image:
+                self._sink.item("image", line.image)
+            elif line.response is None and not (line.thinking or line.done):
+                raise UnknownMessage
         if line.error or line.detail:
             self._fail(line.error or line.detail)
         if line.done:
@@ -144,10 +152,12 @@ class OllamaChat(MessageWire[_Line]):
             return Plain(self._sink.reasoning, message.thinking, _make_message_reader(_Thinking))
         return None
 
-    def _send_calls(self, calls: list[_Call]) -> None:
-        for call in calls:
+    def _send_rest(self, message: _Message) -> None:
+        for call in message.tool_calls or ():
             function = call.function or _Function()
             send_whole_call(self._sink, function.name, function.arguments, call.id)
+        if message.images:
+            self._sink.item("images", message.images)
 
     def _finish(self, line: _Line) -> None:
         self._send_usage(get_fields(line, _COUNTS) or None)

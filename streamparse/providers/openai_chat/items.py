@@ -161,16 +161,18 @@ class Details(msgspec.Struct, eq=False):
     sink: Sink
     _open: tuple[int | None, str | None] | None = None
 
-    def take(self, details: list[Detail], thought: str) -> None:
-        """Send the entries of a delta.  `thought` is the text of its other field, as a rule the same text."""
+    def take(self, details: list[Detail], thoughts: list[str]) -> None:
+        """Send the entries of a delta.  `thoughts` are the texts of its other fields, as a rule one, the same."""
         if len(details) == 1:  # nearly always one more piece of the text of the open entry
             text = _read_text(details[0])
-            if text and thought in (text, "") and self._goes_on(details[0]):
+            if text and thoughts in ([text], []) and self._goes_on(details[0]):
                 self.sink.reasoning(text)
                 return
-        same = thought in ("", "".join(_read_text(detail) for detail in details))
-        if not same:
-            self.sink.reasoning(thought)
+        whole = "".join(_read_text(detail) for detail in details)
+        same = not thoughts or whole in thoughts
+        for thought in thoughts:
+            if thought != whole:
+                self.sink.reasoning(thought)
         for detail in details:
             key = detail.index, detail.type
             text = _read_text(detail) if same else ""

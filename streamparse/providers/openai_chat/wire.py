@@ -39,6 +39,7 @@ from streamparse.tools import Toolset
 class Function(msgspec.Struct, gc=False):
     name: str | None = None
     arguments: str | None = None
+    parameters: Any = None  # as Llama writes its calls; some servers leave it so
 
 
 class Fragment(msgspec.Struct, gc=False):
@@ -60,6 +61,7 @@ class Part(msgspec.Struct, gc=False):
     type: str = "part"
     text: str | None = None
     thinking: str | list[Any] | None = None
+    reasoning: str | None = None
     summary: Any = None
     encrypted_content: Any = None
 
@@ -85,6 +87,7 @@ class Delta(msgspec.Struct, gc=False):
     input: Any = None
     extra_content: Any = None  # Google flags thoughts
     reasoning_text: str | None = None  # GitHub Copilot
+    thinking: str | None = None  # relays of Ollama
     reasoning_opaque: str | None = None  # the same thought, sealed
     reasoning_steps: Any = None  # Perplexity: what it looked for before it wrote
 
@@ -128,6 +131,7 @@ class _Choice(msgspec.Struct, gc=False):
     index: int | None = 0
     finish_reason: str | None = None
     stop_reason: Any = None  # DeepSeek on Bedrock; vLLM: what stopped it, besides the finish reason
+    reasoning: str | None = None  # OpenRouter
 
 
 class _Chunk(ErrorFields, gc=False, kw_only=True):
@@ -137,6 +141,9 @@ class _Chunk(ErrorFields, gc=False, kw_only=True):
 
 class _LooseChunk(_Chunk, gc=False):
     choices: list[_Choice] | None = None
+
+
+_NO_REASONS: Final = ("null", "None")  # DashScope and others write so that the answer goes on
 
 
 class OpenAICompletions(MessageWire[_Chunk]):
@@ -163,16 +170,18 @@ class OpenAICompletions(MessageWire[_Chunk]):
             return
         for choice in chunk.choices or ():
             if choice.index == self._choice or (choice.index is None and not self._choice):
+                if choice.reasoning:
+                    self._sink.reasoning(choice.reasoning)
                 if choice.text:
                     self._text(choice.text)
                 reason = choice.finish_reason or choice.stop_reason
-                if reason and isinstance(reason, str):
+                if reason and isinstance(reason, str) and reason not in _NO_REASONS:
                     self._sink.finish(reason, find_outcome(reason))
             else:
                 self.ignored += 1
         if chunk.usage is not None:
             self._sink.usage(chunk.usage)
-        if chunk.error or not chunk.choices:
+        if chunk.error or chunk.choices == [] or chunk.base_resp:
             self._fail(find_error(chunk))
 
 
@@ -180,6 +189,10 @@ class OpenAICompletions(MessageWire[_Chunk]):
 
 _decode_part = msgspec.json.Decoder(Part).decode
 _OFTEN_EMPTY: Final = ("reasoning_content", "reasoning", "reasoning_details", "refusal", "tool_calls")
+_THOUGHTS: Final = (
+    "reasoning_content", "reasoning", "reasoning_details", "reasoning_text", "thinking", "thinking_blocks",
+)  # fmt: skip
+_THOUGHT_PARTS: Final = ("thinking", "reasoning", "reasoning_text", "thought")
 _ITEMS: Final = ("annotations", "executed_tools", "images", "audio", "reasoning_opaque", "reasoning_steps")
 
 
@@ -197,7 +210,8 @@ class OpenAIChat(MessageWire[Chunk]):
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
         super().__init__(sink, tools, limits, choice)
-        self._is_begun = not sink.reads_markup  # the first of the text needs another look, see `_begin_text`
+        self._is_begun = False  # the first of the text needs another look, see `_begin_text`
+        self._has_thought = False
         self._echo: Echo | None = None
         self._flagged: FlaggedThought | None = None
         self._ended = False  # the choice has a finish reason
@@ -223,10 +237,16 @@ class OpenAIChat(MessageWire[Chunk]):
             if choice.index != self._choice and (choice.index is not None or self._choice):
                 self.ignored += 1
                 continue
-            delta = choice.delta or _number_calls(choice.message)
+            delta = choice.delta or self._read_message(choice.message, chunk)
             if delta is not None:
                 content = delta.content
-                if delta.reasoning_content or delta.reasoning or delta.reasoning_details or delta.reasoning_text:
+                if (
+                    delta.reasoning_content
+                    or delta.reasoning
+                    or delta.reasoning_details
+                    or delta.reasoning_text
+                    or delta.thinking
+                ):
                     self._take_thought(delta)
                 elif content:
                     if isinstance(content, str) and delta.extra_content is None:
@@ -284,8 +304,10 @@ class OpenAIChat(MessageWire[Chunk]):
             plain = Plain(self._fragments.find_teller(call.index, call.id, function.name), function.arguments)
         else:
             alone = Delta(content, reasoning_content=delta.reasoning_content, reasoning=delta.reasoning)
-            alone.reasoning_text = delta.reasoning_text
-            thought = delta.reasoning_content or delta.reasoning or delta.reasoning_text or ""
+            alone.reasoning_text, alone.thinking = delta.reasoning_text, delta.thinking
+            thought = delta.reasoning_content or delta.reasoning or delta.reasoning_text or delta.thinking or ""
+            if not _is_the_only_thought(delta, thought):
+                thought = ""
             details = delta.reasoning_details
             known = self._details
             if details and len(details) == 1 and known and known.is_next_piece(details[0], thought):
@@ -311,24 +333,56 @@ class OpenAIChat(MessageWire[Chunk]):
     # -- inside ----------------------------------------------------------------------------------------
 
     def _mend(self, chunk: dict[str, Any]) -> None:
-        """Relays send one call without a list, ids as numbers, and arguments as an object."""
+        """Relays send one choice, part or call without a list, ids as numbers, reasons and arguments as an object."""
+        alone = chunk.get("choices")
+        if isinstance(alone, dict) and "delta" in alone:
+            chunk["choices"] = [alone]
         super()._mend(chunk)
+        for choice in find_objects(chunk, "choices"):
+            reason = choice.get("finish_reason")
+            if isinstance(reason, dict):  # SGLang
+                choice["finish_reason"] = reason.get("type")
         for part in [*find_objects(chunk, "choices", "delta"), *find_objects(chunk, "choices", "message")]:
-            alone = part.get("tool_calls")
+            content, alone = part.get("content"), part.get("tool_calls")
+            if isinstance(content, dict):
+                part["content"] = [content]
             if isinstance(alone, dict) and "function" in alone:
                 part["tool_calls"] = [alone]
             for call in find_objects(part, "tool_calls"):
                 if isinstance(call.get("id"), int) and not isinstance(call["id"], bool):
                     call["id"] = str(call["id"])
 
+    def _read_message(self, message: Delta | None, chunk: Chunk) -> Delta | None:
+        """A whole message, in which each call is one of its own, whether it has an index or not."""
+        if message is None:
+            return None
+        calls = message.tool_calls or []
+        for place, call in enumerate(calls):
+            call.index = place if call.index is None else call.index
+            function = call.function
+            if function is not None and function.arguments is None and function.parameters is not None:
+                function.arguments = write_argument_text(function.parameters)
+        if chunk.base_resp is not None:  # MiniMax: the last message repeats what the deltas have told
+            if self._is_begun:
+                message.content = None
+            for name in _THOUGHTS if self._has_thought else ():
+                setattr(message, name, None)
+            message.tool_calls = [call for call in calls if not self._fragments.has_told(call.index, call.id)]
+        return message
+
     def _take_thought(self, delta: Delta) -> None:
         """A delta with a thought, in whichever field, before its text."""
-        thought = delta.reasoning_content or delta.reasoning or delta.reasoning_text or ""  # in several: the same
+        thought = delta.reasoning_content or delta.reasoning or delta.reasoning_text or delta.thinking or ""
+        thoughts = [thought] if thought else []
+        if not _is_the_only_thought(delta, thought):
+            thoughts = _list_thoughts(delta)
+        self._has_thought = True
         if delta.reasoning_details:
             self._details = self._details or Details(self._sink)
-            self._details.take(delta.reasoning_details, thought)
+            self._details.take(delta.reasoning_details, thoughts)
         else:
-            self._sink.reasoning(thought)
+            for thought in thoughts:
+                self._sink.reasoning(thought)
         if thought and (delta.content or self._echo is not None) and self._can_be_echoed(delta.content):
             self._echo = self._echo or Echo(self._sink.text)
             self._echo.feed_thought(thought)
@@ -364,7 +418,7 @@ class OpenAIChat(MessageWire[Chunk]):
         """Send the first of the text; if that begins a thought between tags, its own field may repeat it."""
         if self._flagged is not None:
             text = self._flagged.end(text)
-        if is_thought_start(text):
+        if self._sink.reads_markup and is_thought_start(text):
             self._echo = Echo(self._sink.text)
             self._text = self._echo.take_text
         self._is_begun = bool(text.strip())
@@ -375,7 +429,8 @@ class OpenAIChat(MessageWire[Chunk]):
         """Whether a thought from its own field may be in the content, too."""
         if self._echo is not None:
             return self._echo.active
-        return not self._is_begun and isinstance(content, str) and is_thought_start(content)
+        may_begin = self._sink.reads_markup and not self._is_begun
+        return may_begin and isinstance(content, str) and is_thought_start(content)
 
     def _take_contents(self, delta: Delta) -> None:
         """What Snowflake Cortex sends besides the content: calls, and the content once more."""
@@ -410,6 +465,8 @@ class OpenAIChat(MessageWire[Chunk]):
 
     def _end_choice(self, choice: Choice) -> None:
         """The answer is over, or the server failed to give it."""
+        if choice.finish_reason in _NO_REASONS and not choice.error:
+            return
         self._fragments.start_named()
         outcome = find_outcome(choice.finish_reason) if choice.finish_reason else "failed"
         if self._custom is not None:
@@ -428,7 +485,7 @@ class OpenAIChat(MessageWire[Chunk]):
             self._send_new_items(chunk, ("citations", "search_results"))
         if groq.error:
             self._fail(groq.error)
-        elif chunk.error or not chunk.choices:
+        elif chunk.error or chunk.choices == []:
             self._fail(find_error(chunk))
         elif chunk.base_resp:
             self._fail(find_error({"base_resp": chunk.base_resp}))
@@ -457,10 +514,13 @@ class OpenAIChat(MessageWire[Chunk]):
 
     def _take_parts(self, parts: list[msgspec.Raw]) -> None:
         for raw in parts:
+            if bytes(raw).startswith(b'"'):  # LangChain
+                self._send_text(str(read_value(raw)))
+                continue
             part = decode_part(_decode_part, raw, self._sink, "a part of the content")
             if part is None:
                 continue
-            if thinking := _read_thinking(part.thinking):
+            if thinking := _read_thinking(part):
                 self._sink.reasoning(thinking)
             elif part.text:
                 self._send_text(part.text)
@@ -496,15 +556,23 @@ def _is_clear_start(text: str) -> bool:
     return bool(text.strip()) and not is_thought_start(text)
 
 
-def _number_calls(message: Delta | None) -> Delta | None:
-    """A whole message, in which each call is one of its own, whether it has an index or not."""
-    for place, call in enumerate(message.tool_calls or () if message is not None else ()):
-        call.index = place if call.index is None else call.index
-    return message
+def _is_the_only_thought(delta: Delta, thought: str) -> bool:
+    """Whether each field of a delta that has a thought has this one, as is the rule."""
+    others = delta.reasoning or thought, delta.reasoning_text or thought, delta.thinking or thought
+    return others == (thought, thought, thought)
 
 
-def _read_thinking(thinking: str | list[Any] | None) -> str:
-    """The text of a thought, which may come in typed parts of its own (Mistral)."""
-    if isinstance(thinking, str):
-        return thinking
-    return "".join(read_str(part.get("text")) for part in find_objects(thinking or []))
+def _list_thoughts(delta: Delta) -> list[str]:
+    fields = (delta.reasoning_content, delta.reasoning, delta.reasoning_text, delta.thinking)
+    thoughts: dict[str, str] = {}
+    for field in filter(None, fields):
+        thoughts.setdefault(field.strip(), field)
+    return [*thoughts.values()]
+
+
+def _read_thinking(part: Part) -> str:
+    """The text of a thought, which may come in typed parts of its own (Mistral); "" for any other part."""
+    thought = part.thinking or part.reasoning or (part.text if part.type in _THOUGHT_PARTS else "")
+    if isinstance(thought, list):
+        return "".join(read_str(inner.get("text")) for inner in find_objects(thought))
+    return thought or ""

@@ -21,6 +21,7 @@ from streamparse.sink import Sink
 class _Part(msgspec.Struct, gc=False):
     text: str | None = None
     refusal: str | None = None
+    transcript: str | None = None  # of the Realtime API's audio
     annotations: list[Any] | None = None
 
 
@@ -95,8 +96,8 @@ class Output:
         for index, raw in enumerate(output):
             item = self._read(raw)
             known = self.items["message"].find(item.id, index) if item.type == "message" else None
-            if known is None and not was_sent.get(item.type):
-                known = PartsItem()
+            if known is None and was_sent.get(item.type) is False:
+                known = self.items[item.type].add(item.id, index)
             self._take_item(item, raw, index, known, (item.type, index))
             self._after_message = self._after_message and item.type in ("", "message")
         self.calls.settle()
@@ -134,7 +135,11 @@ class Output:
 
     def _read_parts(self, raw: msgspec.Raw) -> list[_Part]:
         parts = decode_part(_decode_parts, raw, self._sink, "the content of an item") if bytes(raw) else None
-        return [_Part(text=parts)] if isinstance(parts, str) else parts or []
+        if isinstance(parts, str):
+            return [_Part(text=parts)]
+        for part in parts or ():
+            part.text = part.text or part.transcript
+        return parts or []
 
     def _take_item(
         self, item: _Item, raw: msgspec.Raw, index: int | None, known: PartsItem | None, key: str | tuple[str, int]

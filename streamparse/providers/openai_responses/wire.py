@@ -22,8 +22,9 @@ import msgspec
 
 from streamparse.limits import Limits
 from streamparse.providers.openai_responses.output import Output
-from streamparse.reading.decode import read_argument_text, write_argument_text
+from streamparse.reading.decode import read_argument_text, read_str, write_argument_text
 from streamparse.reading.message_wire import UNFINISHED, MessageWire, find_outcome, report_unfinished
+from streamparse.reading.wire import UnknownMessage
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
@@ -61,7 +62,6 @@ class Event(msgspec.Struct, gc=False):
     error: Any = None
     code: Any = None
     message: Any = None
-    detail: Any = None
     # a whole response; last, for msgspec looks for the fields in this order
     id: str | None = None
     status: str | None = None
@@ -155,6 +155,13 @@ class _Part(NamedTuple):
 
 _PARTS: Final = {
     "response.output_text": _Part("message", "content_index", "text", "text"),
+    "response.reasoning": _Part("reasoning", "content_index", "text", "reasoning"),
+    "response.reasoning_summary": _Part("reasoning", "summary_index", "text", "reasoning"),
+    "response.audio.transcript": _Part("message", "content_index", "text", "text"),
+    # the Realtime API
+    "response.text": _Part("message", "content_index", "text", "text"),
+    "response.audio_transcript": _Part("message", "content_index", "text", "text"),
+    "response.output_audio_transcript": _Part("message", "content_index", "text", "text"),
     "response.refusal": _Part("message", "content_index", "refusal", "refusal"),
     "response.reasoning_text": _Part("reasoning", "content_index", "text", "reasoning"),
     "response.reasoning_summary_text": _Part("reasoning", "summary_index", "text", "reasoning"),
@@ -260,6 +267,8 @@ class OpenAIResponses(MessageWire[Event]):
 
     def _take_part(self, part: _Part, step: str, event: Event) -> None:
         """A piece of a part, or all of it.  One that is empty so far was not sent."""
+        if isinstance(event.delta, dict):
+            event.delta = read_str(event.delta.get("text"))
         whole = getattr(event, part.whole) if step == "done" else None
         if not (event.delta if step == "delta" else whole and isinstance(whole, str)):
             return
@@ -335,9 +344,7 @@ class OpenAIResponses(MessageWire[Event]):
         """A whole response, an error, or an event of another protocol, such as `keepalive`."""
         if event.type is None and (event.output is not None or event.status in UNFINISHED):
             self._take_whole(event, event.status or "completed")
-        elif event.error is not None:
-            self._fail(event.error)
-        elif event.type == "error" or isinstance(event.message, str):
-            self._fail({"code": event.code, "type": event.type, "message": event.message})
-        elif event.detail is not None:  # FastAPI's form
-            self._fail(event.detail)
+        elif event.sequence_number is None:  # which counts once
+            raise UnknownMessage
+        elif event.type == "error":
+            self._fail(event.error or {"code": event.code, "type": event.type, "message": event.message})
