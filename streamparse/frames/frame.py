@@ -196,7 +196,7 @@ class FrameTemplate:
         self._data = data
         self._before = before
         self._after = after
-        self._joint = after + before
+        self._joint = b""  # `after` and `before`, once there was a run
         self._back = max(after.find(b"\n"), 0)  # from the quote that ends the string to the line break
         self.longest = min(2 * (skipped + rest), framer._max_single)
         """How long a chunk may be that `take` takes; what is longer is likely to be several."""
@@ -233,7 +233,8 @@ class FrameTemplate:
 
     def take_run(self, data: bytes, at: int, tell: Callable[[str], None]) -> int:
         """Take the chunks of this form from a position on, and tell the string of each; return where they end."""
-        framer, joint, skipped, back = self._framer, self._joint, self._skipped, self._back
+        framer, skipped, back = self._framer, self._skipped, self._back
+        joint = self._joint = self._joint or self._after + self._before
         received, most, total = framer.received, framer._max_single, framer._max_total
         goes_on = data.startswith(self._before, at)
         while goes_on:
@@ -264,7 +265,8 @@ class FrameTemplate:
 
         `tell_run` is told several strings at once, and takes as many as it can.
         """
-        joint, after, skipped, back = self._joint, self._after, self._skipped, self._back
+        after, skipped, back = self._after, self._skipped, self._back
+        joint = self._joint = self._joint or after + self._before
         begins, find, size = data.startswith, data.find, self._rest
         if not self._framer.has_room(len(data) - at):  # only one by one shows which of them is too much
             return self.take_run(data, at, tell)

@@ -267,7 +267,7 @@ class OpenAIResponses(MessageWire[Event]):
 
     def _take_part(self, part: _Part, step: str, event: Event) -> None:
         """A piece of a part, or all of it.  One that is empty so far was not sent."""
-        if isinstance(event.delta, dict):
+        if event.delta.__class__ is dict:
             event.delta = read_str(event.delta.get("text"))
         whole = getattr(event, part.whole) if step == "done" else None
         if not (event.delta if step == "delta" else whole and isinstance(whole, str)):
