@@ -111,17 +111,17 @@ def find_stop(reason: str | None) -> Stop | None:
     word = (reason or "").lower()
     stop = STOPS.get(word)
     if stop is None and (":" in word or "-" in word):
-        stop = STOPS.get(_drop_detail(word))
+        stop = STOPS.get(_normalize_word(word))
     return "error" if stop is None and word.isdigit() else stop
 
 
 def find_common_stop(reason: str) -> Stop | None:
     """As `find_stop`, for a word that means the same whichever server sends it; None for any other."""
     word = reason.lower()
-    return COMMON_STOPS.get(word) or COMMON_STOPS.get(_drop_detail(word))
+    return COMMON_STOPS.get(word) or COMMON_STOPS.get(_normalize_word(word))
 
 
-def _drop_detail(word: str) -> str:
+def _normalize_word(word: str) -> str:
     return word.partition(":")[0].rstrip().replace("-", "_")
 
 

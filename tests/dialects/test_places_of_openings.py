@@ -42,22 +42,16 @@ class Place(NamedTuple):
     frame: str = "{0}"
 
 
-PLACES = (
-    Place(True, None),
-    Place(True, TOOLS),
-    Place(True, OTHERS),
-    Place(True, TOOLS, "So. {0}"),
-    Place(True, TOOLS, "So.\n{0}"),
-    Place(True, TOOLS, "{0}\n{0}"),
-    Place(True, TOOLS, "<think>Hm. {0}"),
-    Place(False, None),
-    Place(False, TOOLS),
-    Place(False, OTHERS),
-    Place(False, TOOLS, "So. {0}"),
-    Place(False, TOOLS, "So.\n{0}"),
-    Place(False, TOOLS, "{0}\n{0}"),
-    Place(False, TOOLS, "<think>Hm. {0}"),
+KINDS: tuple[tuple[Toolset | None, str], ...] = (
+    (None, "{0}"),
+    (TOOLS, "{0}"),
+    (OTHERS, "{0}"),
+    (TOOLS, "So. {0}"),
+    (TOOLS, "So.\n{0}"),
+    (TOOLS, "{0}\n{0}"),
+    (TOOLS, "<think>Hm. {0}"),
 )
+PLACES = [Place(is_named, *kind) for is_named in (True, False) for kind in KINDS]
 
 
 def _answer(dialect: str, text: str, place: Place) -> str:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from streamparse.dialects.engine.markers import MarkerMatch, MarkerSet
 from streamparse.limits import most
-from streamparse.patterns import lazy_partial
+from streamparse.patterns import BLANKS, lazy_partial
 
 if TYPE_CHECKING:
     import regex
@@ -31,8 +31,7 @@ Pattern: TypeAlias = "regex.Pattern[str]"
 # A piece of a grammar: yields where it needs more text, returns what it read.
 Step: TypeAlias = Generator[None, None, T]
 
-_BLANK: Final = " \t\r\n"
-_BLANKS = lazy_partial(r"[ \t\r\n]*")
+_BLANK_RUN = lazy_partial(r"[ \t\r\n]*")
 LONG: Final = 512  # characters of a text from which on `Reader.find` is worth its while
 _MUCH: Final = 4096  # characters: a look that took so many is not repeated
 _MANY_TIMES: Final = 16
@@ -226,9 +225,9 @@ class Reader:
     def skip_blanks(self) -> Step[str]:
         """Take white space; return the next character without taking it, "" at the end."""
         while True:
-            if (next_one := self.buffer[self.at : self.at + 1]) and next_one not in _BLANK:
+            if (next_one := self.buffer[self.at : self.at + 1]) and next_one not in BLANKS:
                 return next_one
-            blank = _BLANKS.match(self.buffer, self.at)
+            blank = _BLANK_RUN.match(self.buffer, self.at)
             assert blank is not None
             if blank[0]:
                 self.take(len(blank[0]))
