@@ -5,8 +5,7 @@
 `parse_batch` is the same for bodies that are in memory already, such as a batch of a cluster's data set.
 """
 
-from streamparse.bulk.batches import parse_batch
-from streamparse.bulk.rows import Row
+from streamparse.bulk.rows import Row, parse_batch
 from streamparse.bulk.run import Progress, parse_many
 
 __all__ = ["Progress", "Row", "parse_batch", "parse_many"]

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from streamparse.bulk.arrow import import_arrow, import_parquet, view_as_bytes
+from streamparse.bulk.rows import import_arrow, import_parquet, view_as_bytes
 
 __all__ = ["Body", "Input", "Known", "Task", "cut_tasks", "find_inputs", "read_bodies"]
 
@@ -276,7 +276,7 @@ def _read_file(path: str, size: int) -> Body:
         file = os.open(path, _READ_FLAGS)
         try:
             content = os.read(file, size + 1)
-            if len(content) != size:  # it has changed since, or is none of a disk
+            if len(content) != size:  # it has changed since, or is not on a disk
                 with open(file, "rb", closefd=False) as rest:
                     content += rest.read()
         finally:

@@ -1,8 +1,13 @@
-"""One flat row for each response: what of it fits into a table; `docs/bulk.md` describes the columns."""
+"""One flat row for each response, tables of rows, and a batch of bodies as a batch of rows.
+
+A row holds the part of a response that fits into a table; `docs/bulk.md` describes the columns.  Only the functions for
+Arrow and Parquet need pyarrow, and only when they are called.  `parse_batch` is what a cluster's data set maps over its
+batches.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -12,7 +17,10 @@ from streamparse.parser import StreamParser
 from streamparse.providers.wires import WireName
 from streamparse.tools import Toolset
 
-__all__ = ["Row", "RowMaker", "make_failure"]
+__all__ = [
+    "Row", "RowMaker", "import_arrow", "import_parquet", "make_failure", "make_schema", "make_table", "parse_batch",
+    "view_as_bytes",
+]  # fmt: skip
 
 
 class Row(msgspec.Struct, kw_only=True, gc=False):
@@ -114,3 +122,125 @@ class RowMaker:
 def make_failure(code: str, message: str, source: str, row: int | None) -> Row:
     """Return the row of a body that could not be read or parsed."""
     return Row(source=source, row=row, error_codes=[code], error_messages=[message], error_offsets=[None])
+
+
+# -- tables of Arrow and Parquet -------------------------------------------------------------------
+
+_MISSING: Final = "Parquet needs pyarrow: pip install 'llm-streamparse[parquet]'"
+
+
+def import_arrow() -> Any:
+    """Return the module `pyarrow`; raise ImportError with what to install."""
+    try:
+        import pyarrow  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise ImportError(_MISSING) from error
+    return pyarrow
+
+
+def import_parquet() -> Any:
+    """Return the module `pyarrow.parquet`; raise ImportError with what to install."""
+    import_arrow()
+    from pyarrow import parquet  # noqa: PLC0415 - an extra
+
+    return parquet
+
+
+def view_as_bytes(column: Any) -> Any:
+    """Return a column of texts as one of bytes, which need be no valid text; any other as it is."""
+    arrow = import_arrow()
+    if arrow.types.is_large_string(column.type):
+        return column.cast(arrow.large_binary())
+    return column.cast(arrow.binary()) if arrow.types.is_string(column.type) else column
+
+
+def make_schema() -> Any:
+    """Return the schema of a table of rows."""
+    arrow = import_arrow()
+    types = {
+        str: arrow.string(),
+        str | None: arrow.string(),
+        bool: arrow.bool_(),
+        int: arrow.int64(),
+        int | None: arrow.int64(),
+        list[str]: arrow.list_(arrow.string()),
+        list[int | None]: arrow.list_(arrow.int64()),
+    }
+    return arrow.schema([(field.name, types[field.type]) for field in msgspec.structs.fields(Row)])
+
+
+def make_table(rows: Sequence[Row]) -> Any:
+    """Return rows as a table."""
+    columns = {name: [getattr(row, name) for row in rows] for name in Row.__struct_fields__}
+    return import_arrow().table(columns, schema=make_schema())
+
+
+# -- batches ---------------------------------------------------------------------------------------
+
+
+def parse_batch(
+    batch: Any,
+    *,
+    column: str = "body",
+    source_column: str = "source",
+    row_column: str = "row",
+    wire: WireName = "auto",
+    dialects: Dialects = "auto",
+    tools: Iterable[Any] | None = None,
+) -> Any:
+    """Parse a column of bodies: a mapping of columns gives a dict of lists, a `pyarrow.Table` a table.
+
+    | parameter | what it is |
+    |---|---|
+    | `column` | the bodies: bytes, text, or decoded JSON |
+    | `source_column`, `row_column` | where each was, if the batch says so |
+    | `wire`, `dialects`, `tools` | as of `StreamParser`, for all bodies |
+
+    These columns give way to those of `Row`.  Others stay unless a column of `Row` has their name.
+    A body that is null or cannot be parsed is a row with an error.
+    Raises KeyError if there is no such column, and ValueError for unknown names.
+    """
+    maker = RowMaker(wire, dialects=dialects, tools=tools)
+    given = {column, source_column, row_column}
+    if isinstance(batch, Mapping):
+        rows = _parse(maker, list(batch[column]), _get_column(batch, source_column), _get_column(batch, row_column))
+        columns = {name: [getattr(row, name) for row in rows] for name in Row.__struct_fields__}
+        return columns | {name: list(batch[name]) for name in batch if name not in {*columns, *given}}
+    names = batch.column_names
+    if column not in names:
+        raise KeyError(column)
+    bodies = view_as_bytes(batch.column(column)).to_pylist()
+    sources, numbers = (
+        batch.column(name).to_pylist() if name in names else None for name in (source_column, row_column)
+    )
+    table = make_table(_parse(maker, bodies, sources, numbers))
+    for name in names:
+        if name not in {*Row.__struct_fields__, *given}:
+            table = table.append_column(batch.schema.field(name), batch.column(name))
+    return table
+
+
+def _get_column(batch: Mapping[str, Any], name: str) -> list[Any] | None:
+    return None if batch.get(name) is None else list(batch[name])
+
+
+def _parse(
+    maker: RowMaker, bodies: Sequence[Any], sources: Sequence[Any] | None, numbers: Sequence[Any] | None
+) -> list[Row]:
+    sources = sources or [""] * len(bodies)
+    numbers = numbers or [None] * len(bodies)
+    return [
+        _parse_cell(maker, body, str(source), None if number is None else int(number))
+        for body, source, number in zip(bodies, sources, numbers, strict=True)
+    ]
+
+
+def _parse_cell(maker: RowMaker, cell: Any, source: str, number: int | None) -> Row:
+    if cell is None:
+        return make_failure("unreadable", "the cell is empty", source, number)
+    if not isinstance(cell, (bytes, str)):
+        try:
+            cell = msgspec.json.encode(cell)
+        except (TypeError, ValueError, RecursionError) as error:
+            return make_failure("unreadable", str(error), source, number)
+    return maker.parse(cell, source, number)

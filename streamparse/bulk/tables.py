@@ -13,8 +13,7 @@ from typing import BinaryIO, Final, Self
 
 import msgspec
 
-from streamparse.bulk.arrow import import_parquet, make_schema, make_table
-from streamparse.bulk.rows import Row
+from streamparse.bulk.rows import Row, import_parquet, make_schema, make_table
 
 __all__ = ["RowTable"]
 
@@ -41,6 +40,9 @@ class RowTable:
     ImportError for Parquet without pyarrow.
     """
 
+    _file: BinaryIO
+    """To which rows are added, while the table is open."""
+
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self.known: dict[str, set[int | None]] = {}
@@ -58,21 +60,18 @@ class RowTable:
             import_parquet()
             if self.path.exists():
                 for key in _read_keys(self.path):
-                    self._note(key)
+                    self._count(key)
         self._mend()
-        self._file: BinaryIO | None = None
 
     def __enter__(self) -> Self:
         self._file = open(self._lines, "ab")
         return self
 
     def __exit__(self, *_: object) -> None:
-        assert self._file is not None
         self._file.close()
 
     def add(self, lines: bytes) -> None:
         """Write rows, each a line of JSON."""
-        assert self._file is not None
         self._file.write(lines)
         self._file.flush()
 
@@ -81,16 +80,14 @@ class RowTable:
         if self._is_parquet:
             self._write_parquet()
 
-    def _note(self, key: _Key) -> bool:
-        """Count a row; return whether it is new."""
+    def _count(self, key: _Key) -> None:
+        """Count a row, unless it was counted."""
         rows = self.known.setdefault(key.source, set())
-        if key.row in rows:
-            return False
-        rows.add(key.row)
-        self.rows += 1
-        self.not_ok += not key.ok
-        self.unreadable += "unreadable" in key.error_codes
-        return True
+        if key.row not in rows:
+            rows.add(key.row)
+            self.rows += 1
+            self.not_ok += not key.ok
+            self.unreadable += "unreadable" in key.error_codes
 
     def _mend(self) -> None:
         """Read which rows an earlier run has written, and cut off a line that it did not finish.
@@ -106,7 +103,7 @@ class RowTable:
                 if not has_end and line.startswith(_BEGIN[: len(line)]) and not _is_json(line):
                     break
                 try:
-                    self._note(_decode_key(line))
+                    self._count(_decode_key(line))
                 except ValueError as error:
                     raise ValueError(f"{self._lines}: line {number} is no row of such a table: {error}") from error
                 whole += len(line)

@@ -16,7 +16,7 @@ from streamparse.cli.options import CommandError
 from streamparse.cli.parse import to_json
 from streamparse.dialects import DIALECTS, THOUGHTS, Dialect, Thought
 from streamparse.dialects.engine.grammar import Opener
-from streamparse.dialects.table import ENDINGS
+from streamparse.dialects.table import ENDINGS, OTHER_TURNS
 from streamparse.events import ToolCallDelta
 from streamparse.parser import TextParser
 from streamparse.tools import Tool
@@ -33,6 +33,7 @@ _AUTO = {
     "start": "looked for with declared tools, at the start of the message",
     "named": "not looked for",
 }
+_SETTLES = "May follow bare calls, which are kept"
 _IN_THOUGHT = {
     "text": "is more thought",
     "ends": "is reported when it is whole; if anything but calls follows, it is revoked and is part of the thought",
@@ -99,6 +100,7 @@ def write_page() -> str:
     ]
     return Template(files("streamparse.cli").joinpath("formats.md").read_text("utf-8")).substitute(
         endings=", ".join(f"`{marker}`" for marker in sorted(ENDINGS)),
+        turns=", ".join(f"`{marker}`" for marker in sorted(OTHER_TURNS)),
         table=_write_table(("format", "written by", "streams", "auto"), rows),
         chapters="".join(f"\n## `{row.name}`\n\n{write_chapter(row)}" for row in DIALECTS.values()),
         thoughts=_write_table(("reasoning", "written by", "opens", "closes", "after text"), thoughts),
@@ -117,19 +119,16 @@ def write_chapter(row: Dialect) -> str:
     found = _find_dialect_read_by_auto(row)
     read = f"`auto` reads the example as `{found}`" if found else "`auto` reads no call in the example"
     thoughts = [THOUGHTS[each] if isinstance(each, str) else each for each in dict.fromkeys(("think", *row.thoughts))]
+    markers = {"Opens the visible text": row.opens_text, "Passed over": row.drops, _SETTLES: row.settles}
     facts = [
         f"Streams: {_describe_streaming(row)}; {read}",
         f"Inside an open thought a call {_IN_THOUGHT[row.in_thought]}",
         f"Reasoning: {', '.join(map(_describe_thought, thoughts))}",
-        *(f"{what}: {_quote_all(markers)}" for what, markers in _list_markers(row) if markers),
+        *(f"{what}: {_quote_all(texts)}" for what, texts in markers.items() if texts),
     ]
-    return f"Written by {row.models}.\n\n{_fence(row.example)}\n{openers}\n" + "".join(f"- {fact}.\n" for fact in facts)
-
-
-def _list_markers(row: Dialect) -> Iterable[tuple[str, Iterable[str]]]:
-    yield "Opens the visible text", row.opens_text
-    yield "Passed over", row.drops
-    yield "May follow bare calls, which are kept", row.settles
+    return f"Written by {row.models}.\n\n{_write_fence(row.example)}\n{openers}\n" + "".join(
+        f"- {fact}.\n" for fact in facts
+    )
 
 
 def _describe_opener(row: Dialect, opener: Opener) -> tuple[str, ...]:
@@ -201,7 +200,7 @@ def _quote(text: str) -> str:
     return f"{ticks}{pad}{shown}{pad}{ticks}"
 
 
-def _fence(text: str) -> str:
+def _write_fence(text: str) -> str:
     fence = "`" * max(3, 1 + _count_ticks(text))
     return f"{fence}text\n{text.rstrip(chr(10))}\n{fence}\n"
 

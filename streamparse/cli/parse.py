@@ -17,15 +17,7 @@ from functools import partial
 import msgspec
 
 from streamparse import events
-from streamparse.cli.options import (
-    READ_SIZE,
-    CommandError,
-    add_parser_options,
-    has_colours,
-    make_parser_factory,
-    parse_size,
-    read_pieces,
-)
+from streamparse.cli import options
 from streamparse.cli.timeline_model import PROSE_KINDS
 
 MARGIN = 12
@@ -77,9 +69,22 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="a recorded body, or - for standard input; with --out any number of files, folders, and tables of bodies",
     )
     command.add_argument("--json", action="store_true", help="one JSON object a line")
-    command.add_argument("--chunk", type=parse_size, metavar="N", help="feed the parser in pieces of at most N bytes")
-    add_bulk_options(command)
-    add_parser_options(command)
+    command.add_argument(
+        "--chunk", type=options.parse_size, metavar="N", help="feed the parser in pieces of at most N bytes"
+    )
+    command.add_argument(
+        "--out", metavar="FILE", help="the table for many bodies: .jsonl, or .parquet, which needs pyarrow"
+    )
+    command.add_argument(
+        "--jobs", type=options.parse_size, metavar="N", help="with --out: how many processes parse; default: 1"
+    )
+    command.add_argument(
+        "--column",
+        metavar="NAME",
+        help="with --out: the column of bodies in tables; with it .jsonl and .ndjson files are tables, too;"
+        " default: body in .parquet files, and a .jsonl file is one body",
+    )
+    options.add_parser_options(command)
     command.set_defaults(run=_run)
 
 
@@ -89,30 +94,14 @@ def _run(arguments: argparse.Namespace) -> int:
 
         return run_bulk(arguments)
     if len(arguments.paths) > 1 or arguments.jobs is not None or arguments.column is not None:
-        raise CommandError("several paths, --jobs and --column are for --out FILE")
-    parser = make_parser_factory(arguments)()
-    print_prose = ProsePrinter(styled=has_colours()).print
+        raise options.CommandError("several paths, --jobs and --column are for --out FILE")
+    parser = options.make_parser_factory(arguments)()
+    print_prose = ProsePrinter(styled=options.has_colours()).print
     show = partial(print_json, escaping=sys.stdout.isatty()) if arguments.json else print_prose
-    for piece in read_pieces(arguments.paths[0], arguments.chunk or READ_SIZE):
+    for piece in options.read_pieces(arguments.paths[0], arguments.chunk or options.READ_SIZE):
         show(parser.feed(piece))
     show(parser.close())
     return 0 if parser.response.ok else 1
-
-
-def add_bulk_options(command: argparse.ArgumentParser) -> None:
-    """Add the options for many bodies."""
-    command.add_argument(
-        "--out", metavar="FILE", help="the table for many bodies: .jsonl, or .parquet, which needs pyarrow"
-    )
-    command.add_argument(
-        "--jobs", type=parse_size, metavar="N", help="with --out: how many processes parse; default: 1"
-    )
-    command.add_argument(
-        "--column",
-        metavar="NAME",
-        help="with --out: the column of bodies in tables; with it .jsonl and .ndjson files are tables, too;"
-        " default: body in .parquet files, and a .jsonl file is one body",
-    )
 
 
 def print_json(batch: Iterable[events.Event], *, escaping: bool) -> None:

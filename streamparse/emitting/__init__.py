@@ -9,6 +9,6 @@ are sent as native ones.
 """
 
 from streamparse.emitting.emitter import Emitter, UsagePlace
-from streamparse.emitting.outcome import find_failure, read_error
+from streamparse.emitting.outcome import read_error
 
-__all__ = ["Emitter", "UsagePlace", "find_failure", "read_error"]
+__all__ = ["Emitter", "UsagePlace", "read_error"]

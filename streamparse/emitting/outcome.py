@@ -72,7 +72,7 @@ class Outcome(msgspec.Struct):
     def take_error(self, error: Error) -> tuple[str, str] | None:
         """Return the code and the message of an error that ends the turn at once; None for any other, which is kept."""
         if error.scope == "stream":
-            if not (error.code == _UNNAMED and is_filter(read_error(error)[0])):
+            if not (error.code == _UNNAMED and find_stop(read_error(error)[0]) == "filter"):
                 return read_error(error)
             self._filter = error
         elif error.scope == "call":
@@ -114,11 +114,12 @@ class Outcome(msgspec.Struct):
 
 def find_ending(reason: str | None, *, ok: bool, called: bool, broken: bool, refused: bool) -> Ending:
     """Return what the end of a turn is to a client; the arguments are attributes of `Outcome`."""
-    if is_filter(reason) or (refused and not ok):
+    stop = find_stop(reason)
+    if stop == "filter" or (refused and not ok):
         return "content_filter"
     if not ok:
         return "error"
-    if broken or find_stop(reason) == "length":
+    if broken or stop == "length":
         return "length"
     return "tool_calls" if called else "stop"
 
@@ -133,19 +134,9 @@ def read_outcome(response: ParsedResponse) -> tuple[Outcome, tuple[str, str] | N
     return outcome, failures[0] if failures else outcome.failure
 
 
-def find_failure(response: ParsedResponse) -> tuple[str, str] | None:
-    """Return why the turn failed as a code and a message; None if it did not, or a filter ended it."""
-    return read_outcome(response)[1]
-
-
 def list_runnable_calls(response: ParsedResponse) -> list[ToolCall]:
     """Return the calls that a client may run."""
     return [call for call in response.tool_calls if not call.revoked]
-
-
-def is_filter(word: str | None) -> bool:
-    """Whether a server's finish reason is that of a filter."""
-    return find_stop(word) == "filter"
 
 
 def is_unnamed(code: str) -> bool:

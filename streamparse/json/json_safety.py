@@ -33,7 +33,7 @@ class NotJSON(ValueError):
 
 
 def try_decode(decode: Callable[[Data], Value], data: Data) -> Value | None:
-    """Decode what may be no JSON, with any decoder; None if it is none, or nests too deeply."""
+    """Decode data that may not be JSON, with any decoder; None if it is not, or nests too deeply."""
     try:
         return decode(data)
     except (ValueError, RecursionError):

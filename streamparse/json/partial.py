@@ -13,26 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any, Final
 
-from streamparse.json.tolerant import (
-    BLANK,
-    LITERALS,
-    LONE_SURROGATE,
-    NUMBER,
-    decode_body,
-    match_end,
-    parse_number,
-    put_member,
-)
+from streamparse.json.tolerant import BLANK, LITERALS, LONE_SURROGATE, decode_body, match_end, parse_scalar, put_member
 from streamparse.limits import Limits, most
 from streamparse.patterns import lazy_re
 
 _INSIDE = lazy_re(r'[^"\\]*+(?:\\[\s\S][^"\\]*+)*+')
 _SCALAR = lazy_re(r"[^,\]} \t\n\r]*+")
 _NOTHING: Final = object()
-
-
-def _ignore(_key: str, _text: str) -> None:
-    """The `on_text` of a reader that streams nothing."""
 
 
 class PartialReader:
@@ -46,7 +33,7 @@ class PartialReader:
         self,
         limits: Limits = Limits(),  # noqa: B008 - frozen
         streamed: Collection[str] = (),
-        on_text: Callable[[str, str], None] = _ignore,
+        on_text: Callable[[str, str], None] = lambda _key, _text: None,
     ) -> None:
         self.begun: set[str] = set()
         self.is_odd = False
@@ -174,8 +161,9 @@ class PartialReader:
             self._fail()
         elif end < len(self._text):
             token, self._grown = self._grown, ""
-            value = LITERALS[token] if token in LITERALS else _read_number(token)
-            if value is _NOTHING:
+            try:
+                value = parse_scalar(token)
+            except ValueError:
                 self._fail()
             else:
                 self._close_value(value)
@@ -275,13 +263,3 @@ def snapshot(text: str) -> Any:
     reader.feed(text)
     reader.end_literal()
     return reader.value
-
-
-def _read_number(token: str) -> Any:
-    """Return the number that a token is; `_NOTHING` if it is not one."""
-    if NUMBER.fullmatch(token) is None:
-        return _NOTHING
-    try:
-        return parse_number(token)
-    except ValueError:  # infinite, or more digits than int() takes
-        return _NOTHING

@@ -323,6 +323,15 @@ def put_member(container: Any, key: str | None, value: Any) -> None:
         container.append(value)
 
 
+def parse_scalar(token: str) -> Any:
+    """Return what a literal or a number says; raises ValueError for what is neither, and where `parse_number` does."""
+    if token in LITERALS:
+        return LITERALS[token]
+    if NUMBER.fullmatch(token) is None:
+        raise ValueError("neither a literal nor a number")
+    return parse_number(token)
+
+
 def parse_number(digits: str) -> int | float:
     """Return what a JSON number says; raises ValueError beyond the range of floats, and beyond what int() takes."""
     return int(digits) if digits.lstrip("-").isdigit() else parse_finite(digits)

@@ -94,7 +94,7 @@ def read_clean(text: str | bytes, limits: Limits) -> Any:
     if limits.max_depth is not None and text.count("[") + text.count("{") > limits.max_depth < _measure_depth(text):
         raise ValueError("too deep")
     number, key = limits.max_number, limits.max_key
-    scan = _clean_scanner(
+    scan = _make_clean_scanner(
         None if number is None or size <= number else number, None if key is None or size <= key else key
     )
     value, end = scan(text, 0)
@@ -110,7 +110,7 @@ def _measure_depth(text: str) -> int:
 
 
 @lru_cache(maxsize=16)
-def _clean_scanner(max_number: int | None, max_key: int | None) -> Callable[[str, int], tuple[Any, int]]:
+def _make_clean_scanner(max_number: int | None, max_key: int | None) -> Callable[[str, int], tuple[Any, int]]:
     """Return the C scanner, made to raise ValueError where it would read what some mode does not accept."""
 
     def read_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

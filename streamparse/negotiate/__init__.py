@@ -14,24 +14,7 @@ from streamparse.negotiate.profiles import Configuration, ConfigurationError, Pr
 from streamparse.negotiate.stores import JSONFile, Record, SharedStore, SQLiteFile, Store
 
 __all__ = [
-    "Capabilities",
-    "CapabilityLearner",
-    "Configuration",
-    "ConfigurationError",
-    "Figures",
-    "FormatNegotiator",
-    "JSONFile",
-    "NegotiatedFormat",
-    "Profile",
-    "Record",
-    "SQLiteFile",
-    "SharedStore",
-    "Store",
-    "ToolSettings",
-    "count_outcomes",
-    "find_capabilities",
-    "find_family",
-    "find_provider",
-    "list_families",
-    "list_providers",
-]
+    "Capabilities", "CapabilityLearner", "Configuration", "ConfigurationError", "Figures", "FormatNegotiator",
+    "JSONFile", "NegotiatedFormat", "Profile", "Record", "SQLiteFile", "SharedStore", "Store", "ToolSettings",
+    "count_outcomes", "find_capabilities", "find_family", "find_provider", "list_families", "list_providers",
+]  # fmt: skip

@@ -26,6 +26,7 @@ from importlib.resources import files
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
+from msgspec.structs import asdict, replace
 
 from streamparse.providers import names
 from streamparse.providers.names import PROVIDERS
@@ -98,11 +99,8 @@ def _read_table() -> dict[str, dict[str, Any]]:
 @cache
 def _read_providers() -> dict[str, Provider]:
     """All providers that have a name, also those of which nothing else is known."""
-    providers: dict[str, Provider] = {}
-    for name, named in PROVIDERS.items():
-        row = {"wire": named.wire, "adapter": named.adapter, "aliases": named.aliases, **_read_row("providers", name)}
-        providers[name] = msgspec.convert(row, Provider)
-    return providers
+    rows = {name: {**asdict(named), **_read_row("providers", name)} for name, named in PROVIDERS.items()}
+    return msgspec.convert(rows, dict[str, Provider])
 
 
 @cache
@@ -165,7 +163,7 @@ def find_capabilities(provider: str | None = None, model: str | None = None) -> 
     limits: dict[str, Any] = {name: False for name in _ABILITIES if any(getattr(row, name) is False for row in rows)}
     for name in _BOUNDS:
         limits[name] = min((each for row in rows if (each := getattr(row, name)) is not None), default=None)
-    return msgspec.structs.replace(both, **limits)
+    return replace(both, **limits)
 
 
 # -- the names of models ---------------------------------------------------------------------------

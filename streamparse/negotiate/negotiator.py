@@ -206,12 +206,8 @@ def _require_provider(name: str | None) -> tuple[str, Provider]:
 
 def _list_output_modes(capabilities: Capabilities) -> tuple[OutputMode, ...]:
     """The modes that the model and its server are known to have; text is always possible."""
-    modes: list[OutputMode] = ["text"]
-    if capabilities.json_object:
-        modes.insert(0, "json_object")
-    if capabilities.json_schema:
-        modes.insert(0, "json_schema")
-    return tuple(modes)
+    modes: tuple[OutputMode, ...] = ("json_object", "text") if capabilities.json_object else ("text",)
+    return ("json_schema", *modes) if capabilities.json_schema else modes
 
 
 # -- tools in the prompt or in the request ---------------------------------------------------------

@@ -75,7 +75,8 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
     def is_stream(self) -> bool:
         """Whether it is a stream of JSON, or the end of one, though of no known wire: then it is no text."""
         first = self.frames[:UNDECIDED_FRAMES] if self.framing in ("sse", "aws-eventstream") else ()
-        data = [frame.data.strip() for frame in first if frame.field == b"data"]
+        fields = (b"data",) if self.is_prose else (b"data", b"error")
+        data = [frame.data.strip() for frame in first if frame.field in fields]
         return any(each[:1] == b"{" or each == b"[DONE]" for each in data)
 
 

@@ -41,46 +41,18 @@ if TYPE_CHECKING:
     from streamparse.providers.wires import WIRES, WireName, find_wire, register_wire
 
 __all__ = [
-    "ADAPTERS",
-    "EMITTERS",
-    "PROVIDERS",
-    "WIRES",
-    "Loss",
-    "Profile",
-    "Provider",
-    "Translation",
-    "WireName",
-    "adapter_for",
-    "as_message",
-    "find_wire",
-    "profile",
-    "register_wire",
-    "to_anthropic",
-    "to_gemini",
-    "to_generic",
-    "to_ollama",
-    "to_openai",
-    "translate_messages",
-    "translate_request",
-    "translate_tools",
-    "write_request",
-]
+    "ADAPTERS", "EMITTERS", "PROVIDERS", "WIRES", "Loss", "Profile", "Provider", "Translation", "WireName",
+    "adapter_for", "as_message", "find_wire", "profile", "register_wire", "to_anthropic", "to_gemini", "to_generic",
+    "to_ollama", "to_openai", "translate_messages", "translate_request", "translate_tools", "write_request",
+]  # fmt: skip
 
 if not TYPE_CHECKING:
     __getattr__ = export_lazily(
         globals(),
         {
             "adapters": (
-                *(
-                    "ADAPTERS",
-                    "Loss",
-                    "Translation",
-                    "adapter_for",
-                    "as_message",
-                    "translate_messages",
-                    "translate_tools",
-                ),
-                *("translate_request", "write_request"),
+                *("ADAPTERS", "Loss", "Translation", "adapter_for", "as_message", "translate_messages"),
+                *("translate_tools", "translate_request", "write_request"),
                 *("to_anthropic", "to_gemini", "to_generic", "to_ollama", "to_openai"),
             ),
             "emitters": ("EMITTERS",),

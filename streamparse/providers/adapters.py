@@ -9,29 +9,16 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from streamparse.loss import Loss, Translation
-from streamparse.providers.anthropic.messages import Anthropic
-from streamparse.providers.anthropic.requests import ANTHROPIC_REQUESTS
-from streamparse.providers.bedrock.messages import Bedrock
-from streamparse.providers.bedrock.requests import BEDROCK_REQUESTS
-from streamparse.providers.cohere.messages import Cohere
-from streamparse.providers.cohere.requests import COHERE_REQUESTS
-from streamparse.providers.gemini.messages import Gemini, GeminiOpenAPI
-from streamparse.providers.gemini.requests import GEMINI_REQUESTS
+from streamparse.providers.anthropic.messages import ANTHROPIC_REQUESTS, Anthropic
+from streamparse.providers.bedrock.messages import BEDROCK_REQUESTS, Bedrock
+from streamparse.providers.cohere.messages import COHERE_REQUESTS, Cohere
+from streamparse.providers.gemini.messages import GEMINI_REQUESTS, Gemini, GeminiOpenAPI
 from streamparse.providers.generic.messages import Generic
 from streamparse.providers.names import PROVIDERS, find_known_name
-from streamparse.providers.ollama.messages import Ollama
-from streamparse.providers.ollama.requests import OLLAMA_REQUESTS
-from streamparse.providers.openai_chat.messages import OpenAI
-from streamparse.providers.openai_chat.requests import CHAT_REQUESTS, is_thinking_model
-from streamparse.providers.openai_compatible.messages import (
-    MISTRAL_REQUESTS,
-    WRITTEN_CHAT_REQUESTS,
-    DeepSeek,
-    Mistral,
-    OpenRouter,
-)
-from streamparse.providers.openai_responses.messages import Responses
-from streamparse.providers.openai_responses.requests import RESPONSES_REQUESTS
+from streamparse.providers.ollama.messages import OLLAMA_REQUESTS, Ollama
+from streamparse.providers.openai_chat.messages import CHAT_REQUESTS, OpenAI, is_thinking_model
+from streamparse.providers.openai_compatible import messages as compatible
+from streamparse.providers.openai_responses.messages import RESPONSES_REQUESTS, Responses
 from streamparse.response import ParsedResponse
 from streamparse.writing.adapter import Adapter
 from streamparse.writing.definitions import read_entry_leniently
@@ -49,9 +36,9 @@ _ROWS: Final[tuple[tuple[Adapter, RequestFormat | None], ...]] = (
     (Bedrock(), BEDROCK_REQUESTS),
     (Generic(), None),
     (GeminiOpenAPI(), None),
-    (DeepSeek(), WRITTEN_CHAT_REQUESTS),
-    (OpenRouter(), WRITTEN_CHAT_REQUESTS),
-    (Mistral(), MISTRAL_REQUESTS),
+    (compatible.DeepSeek(), compatible.WRITTEN_CHAT_REQUESTS),
+    (compatible.OpenRouter(), compatible.WRITTEN_CHAT_REQUESTS),
+    (compatible.Mistral(), compatible.MISTRAL_REQUESTS),
 )
 """Every adapter, and the format of its provider's requests, if they are written here."""
 

@@ -69,7 +69,7 @@ PROVIDERS: Final[dict[str, Provider]] = {
 
 
 ADAPTER_OF_WIRE: Final = {row.wire: row.adapter for row in reversed(PROVIDERS.values())}
-"""Who writes for a server that speaks a wire, whoever's it is: the first that has it."""
+"""The adapter for a server of a wire, whoever runs it: that of the first provider with this wire."""
 
 
 def normalize_name(name: str) -> str:

@@ -74,7 +74,7 @@ _RESULTS: Final = (
     ("custom_id", "result", "error"),
     ("recordId", "modelOutput"),
 )
-"""Where the body is in a line of a batch's results, behind the key by which the line is known."""
+"""Where the body is in a line of a batch's results, after the key by which the line is known."""
 _ROLES: Final = ("assistant", "model")
 _SAID: Final = frozenset({"content", "tool_calls", "function_call"})
 _MESSAGE: Final = _SAID | frozenset(

@@ -9,26 +9,10 @@ from typing import Final, Literal, TypeAlias
 
 from streamparse.providers.bedrock import facts as bedrock
 from streamparse.providers.gemini import facts as gemini
-from streamparse.reading.wire import (
-    UNDECIDED_FRAMES,
-    WIRES,
-    detect,
-    find_foreign_error,
-    find_wire,
-    register_wire,
-)
+from streamparse.reading.wire import UNDECIDED_FRAMES, WIRES, find_wire, register_wire
 from streamparse.tools.definitions import register_server_tools
 
-__all__ = [
-    "DEFAULT_WIRE",
-    "UNDECIDED_FRAMES",
-    "WIRES",
-    "WireName",
-    "detect",
-    "find_foreign_error",
-    "find_wire",
-    "register_wire",
-]
+__all__ = ["DEFAULT_WIRE", "UNDECIDED_FRAMES", "WIRES", "WireName", "find_wire", "register_wire"]
 
 WireName: TypeAlias = Literal[
     "auto", "openai-chat", "openai-responses", "openai-completions", "anthropic", "gemini", "ollama-chat",

@@ -1,22 +1,38 @@
-"""A client's request for an answer, on one of the wires that a client may speak, and the server's request for it."""
+"""A client's request for an answer, on one of the wires that a client may speak, and the server's request for it.
+
+In the server's own wire a request stays as it is.  With `tools="prompt"` the tools move to its system prompt
+(`teach_tools`): its conversation is read, changed and written in one wire, and what need not change is kept as it came.
+Chat servers have many fields for thought (`reasoning_content`, `reasoning`, `reasoning_details` with its signatures,
+`thinking_blocks`), and each server knows its own: they are neither read nor written anew.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 from uuid import uuid4
 
 import msgspec
+from msgspec.structs import replace
 
+from streamparse.dialects import Dialects
 from streamparse.json.json_safety import NotJSON, try_decode
+from streamparse.loss import Loss
 from streamparse.parser import StreamParser
+from streamparse.providers.adapters import ADAPTERS, READERS, write_request
 from streamparse.providers.emitters import EMITTERS
+from streamparse.providers.names import ADAPTER_OF_WIRE
+from streamparse.providers.openai_chat.messages import OpenAI
 from streamparse.proxy.asgi import Headers, RequestRefused
 from streamparse.proxy.rewriter import Rewriter
-from streamparse.proxy.settings import Settings
-from streamparse.proxy.translation import choose_dialect_to_teach, choose_dialects_to_read, has_tools, translate_request
+from streamparse.proxy.settings import Settings, choose_dialect_to_teach
 from streamparse.tools import Toolset
+from streamparse.writing.adapter import Adapter
+from streamparse.writing.parts import Item, Message, Part
+from streamparse.writing.prompts import teach_tools
+from streamparse.writing.request import Request
+from streamparse.writing.request_format import join_system_text
 
 CLIENT_WIRES: Final = {
     "/v1/chat/completions": "openai-chat",
@@ -56,7 +72,7 @@ class ClientRequest(msgspec.Struct, frozen=True, kw_only=True):
 
         Without tools the client expects no call, and the text is not searched for any.
         """
-        dialects = choose_dialects_to_read(settings.dialects, settings.tools == "prompt") if self.tools else ()
+        dialects = _choose_dialects_to_read(settings.dialects, settings.tools == "prompt") if self.tools else ()
         parser = StreamParser(settings.wire, dialects=dialects, tools=self.tools, limits=settings.limits)
         options = self.request.get("stream_options")
         emitter = EMITTERS[self.wire](
@@ -82,7 +98,7 @@ def read_client_request(wire: str, body: bytes, settings: Settings) -> ClientReq
     tools = _read_tools(request)
     stream = request.get("stream")
     streamed = wire == "ollama-chat" if stream is None else bool(stream)  # Ollama streams by default
-    dialect = choose_dialect_to_teach(settings.dialects) if settings.tools == "prompt" and has_tools(request) else None
+    dialect = choose_dialect_to_teach(settings.dialects) if settings.tools == "prompt" and _has_tools(request) else None
     understood = wire == settings.wire and dialect is None
     several = _is_for_several(wire, request)
     # Events have no place for several answers at once, or for the probabilities of tokens.
@@ -119,12 +135,6 @@ def _make_call_ids() -> Callable[[str], str]:
     return lambda id: f"{id}_{answer}" if _COUNTED_ID.fullmatch(id) else id
 
 
-def _translate(request: dict[str, Any], wire: str, to: str, dialect: str | None) -> tuple[bytes, frozenset[str]]:
-    """Return the body for the server, and the names of what it does not say."""
-    sent, lost = translate_request(request, wire, to, dialect)
-    return msgspec.json.encode(sent), frozenset(loss.keyword for loss in lost if not loss.warning)
-
-
 def _read_tools(request: dict[str, Any]) -> Toolset:
     """Return the tools that the model may call; of two with one name the first."""
     declared = request.get("tools")
@@ -141,3 +151,97 @@ def _read_tool(tool: Any) -> Toolset:
         return Toolset.of([tool])
     except (ValueError, TypeError, RecursionError):
         return Toolset()
+
+
+# -- in the words of the server's wire --------------------------------------------------------------
+
+_REWRITTEN: Final = ("tools", "tool_choice", "parallel_tool_calls", "logprobs", "top_logprobs")
+"""The settings that are kept from a server without tools."""
+_TURN_FIELDS: Final = ("messages", "system")
+_CALL_FIELDS: Final = ("tool_calls", "function_call", "tool_call_id", "tool_name")
+_CALL_BLOCKS: Final = ("tool_use", "tool_result")
+_THOUGHT: Final = "thought as it came"
+_THOUGHT_FIELDS: Final = (
+    "reasoning_content", "reasoning", "reasoning_details", "thinking_blocks", "reasoning_text", "reasoning_opaque"
+)  # fmt: skip
+
+
+def _choose_dialects_to_read(dialects: Dialects, teaches: bool) -> Dialects:
+    """Return the dialects to look for: a model that was taught one writes it, whatever its server's wire is."""
+    chosen = (dialects,) if isinstance(dialects, str) else tuple(dialects)
+    return (choose_dialect_to_teach(chosen), *chosen) if teaches else dialects
+
+
+def _has_tools(request: Mapping[str, Any]) -> bool:
+    """Whether a request declares tools, or has calls in its history: a server without tools knows neither."""
+    messages = request.get("messages")
+    history = messages if isinstance(messages, list) else []
+    return bool(request.get("tools")) or any(map(_has_calls, history))
+
+
+def _has_calls(message: Any) -> bool:
+    if not isinstance(message, dict):
+        return False
+    content = message.get("content")
+    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    return any(message.get(key) for key in _CALL_FIELDS) or any(block.get("type") in _CALL_BLOCKS for block in blocks)
+
+
+def _translate(
+    request: Mapping[str, Any], source: str, target: str, dialect: str | None
+) -> tuple[bytes, frozenset[str]]:
+    """Return the body in the words of the wire `target`, and the names of what it does not say.
+
+    With a `dialect` the tools are taught in it, and not handed over; without, the two wires differ.
+    """
+    lost: list[Loss] = []
+    read = READERS[ADAPTER_OF_WIRE[source]](request, lost)
+    if source == target and dialect is not None:
+        sent = _teach_in_place(request, read, source, dialect, lost)
+        lost = [loss for loss in lost if loss.place != "request" or loss.keyword in _REWRITTEN]
+    else:
+        asked = read if dialect is None else teach_tools(read, dialect, lost)
+        sent = write_request(asked, ADAPTER_OF_WIRE[target], lost)
+        if target == "openai-chat" and asked.stream:
+            sent["stream_options"] = {"include_usage": True}  # other wires always send the counts
+    return msgspec.json.encode(sent), frozenset(loss.keyword for loss in lost if not loss.warning)
+
+
+def _teach_in_place(
+    request: Mapping[str, Any], read: Request, wire: str, dialect: str, lost: list[Loss]
+) -> dict[str, Any]:
+    """Return a request in its own wire whose tools are taught in a dialect; only its turns are written anew."""
+    adapter = _ADAPTERS[wire]
+    if wire == "openai-chat":
+        read = replace(read, messages=adapter.read_messages(request.get("messages"), []))
+    asked = teach_tools(read, dialect, lost)
+    # The probabilities of tokens would be those of a text in which calls are written, and not those of the answer.
+    taught = {key: value for key, value in request.items() if key not in (*_REWRITTEN, *_TURN_FIELDS)}
+    turns = asked.messages
+    if adapter.traits.separate_system:
+        turns = [turn for turn in turns if turn.role != "system"]
+        if system := join_system_text(asked, lost):
+            taught["system"] = system
+    return taught | {"messages": adapter.write_messages(turns, lost)}
+
+
+class _Chat(OpenAI):
+    """Chat completions between two sides that both know the fields of thought."""
+
+    def has_place_for(self, item: Item, /) -> bool:
+        return item.kind == _THOUGHT or super().has_place_for(item)
+
+    def read_thought(self, message: Mapping[str, Any]) -> list[Part]:
+        fields = {field: message[field] for field in _THOUGHT_FIELDS if message.get(field)}
+        return [Item(_THOUGHT, fields)] if fields else []
+
+    def write_thought(self, message: Message, _lost: list[Loss], /) -> dict[str, Any]:
+        return next((part.data for part in message.parts if isinstance(part, Item) and part.kind == _THOUGHT), {})
+
+
+_ADAPTERS: Final[Mapping[str, Adapter]] = {
+    "openai-chat": _Chat(),
+    "anthropic": ADAPTERS["anthropic"],
+    "ollama-chat": ADAPTERS["ollama"],
+}
+"""What reads and writes the turns of a request, by the wire that both sides speak."""

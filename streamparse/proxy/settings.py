@@ -12,7 +12,7 @@ from streamparse.dialects import Dialects
 from streamparse.limits import Limits
 from streamparse.parser import StreamParser
 from streamparse.providers.endpoints import PATHS
-from streamparse.proxy.translation import choose_dialect_to_teach
+from streamparse.writing.prompts import PROMPTS
 
 ToolMode: TypeAlias = Literal["native", "prompt"]
 
@@ -23,6 +23,7 @@ _UNSUPPORTED: Final = {
     "openai-completions": "its requests have no messages; most servers that know it are asked as openai-chat, too",
 }
 """Why no server of the other wires can be asked."""
+_DEFAULT_DIALECT: Final = "hermes"
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,3 +93,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         if not sound or any(sign.isspace() for sign in self.upstream):
             raise ValueError(f"upstream {self.upstream!r} is no http:// or https:// URL")
         return address
+
+
+def choose_dialect_to_teach(dialects: Dialects) -> str:
+    """Return the dialect in which a model is asked to write calls; raise ValueError if none of them has a prompt."""
+    chosen = (dialects,) if isinstance(dialects, str) else tuple(dialects)
+    names = [each if isinstance(each, str) else each.name for each in chosen]
+    known = [name for name in names if name in PROMPTS]
+    if not known and ("auto" in names or "all" in names):
+        return _DEFAULT_DIALECT
+    if not known:
+        raise ValueError(f"no dialect of {names} has a prompt; those that have are: {', '.join(PROMPTS)}")
+    return known[0]

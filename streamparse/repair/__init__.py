@@ -7,25 +7,7 @@ from streamparse.repair.preflight import CallChecks, Gate, Guard, GuardFailed, P
 from streamparse.repair.review import Repaired, Step, Verdict, as_text, judge
 
 __all__ = [
-    "CallChecks",
-    "Complaint",
-    "FallbackChain",
-    "Finding",
-    "Gate",
-    "Guard",
-    "GuardFailed",
-    "PathGuard",
-    "Preflight",
-    "RepairLoop",
-    "Repaired",
-    "Retry",
-    "Step",
-    "Strategy",
-    "SwitchMode",
-    "SwitchModel",
-    "Verdict",
-    "answer_broken",
-    "as_text",
-    "judge",
-    "preflight",
-]
+    "CallChecks", "Complaint", "FallbackChain", "Finding", "Gate", "Guard", "GuardFailed", "PathGuard", "Preflight",
+    "RepairLoop", "Repaired", "Retry", "Step", "Strategy", "SwitchMode", "SwitchModel", "Verdict", "answer_broken",
+    "as_text", "judge", "preflight",
+]  # fmt: skip

@@ -129,7 +129,7 @@ class Gate:
         found: list[Finding] = []
         arguments = _strip_controls(call.arguments, (), found) if self._sanitise else call.arguments
         if tool.parameters and (has_validator() or not _is_from_function(tool)):
-            arguments, problems = self._check(tool, arguments, without)
+            arguments, problems = self._check(tool, arguments, call.raw, without)
             found += problems
         if arguments is not call.arguments:
             if (problem := find_excess(arguments)) is not None:  # a text was read as more than may be given
@@ -145,7 +145,7 @@ class Gate:
         return Preflight(call, tuple(found))
 
     def _check(
-        self, tool: Tool, arguments: dict[str, Any], without: frozenset[str]
+        self, tool: Tool, arguments: dict[str, Any], written: str, without: frozenset[str]
     ) -> tuple[dict[str, Any], list[Finding]]:
         """Check arguments with the schema as it was when the tool was first called here."""
         compiled = self._compiled.get((tool.name, without))
@@ -155,14 +155,14 @@ class Gate:
             except ValueError as error:
                 return arguments, [Finding("invalid_schema", f"the tool's schema cannot be read: {error}")]
             self._compiled[tool.name, without] = compiled
-        return compiled.check(arguments, coerce=self._coerce)
+        return compiled.check(arguments, coerce=self._coerce, written=written)
 
     def _fit_annotations(
         self, tool: Tool, arguments: dict[str, Any], *, streamed: bool
     ) -> tuple[dict[str, Any], list[Finding]]:
         """Check arguments with the annotations of the tool's function, which may say more than the schema.
 
-        To a schema 3.0 is an integer, to an annotation it is none; there it is read as 3.
+        To a schema 3.0 is an integer, to an annotation it is not: it is read as 3.
         """
         problem = validate(tool, arguments, without_streamed=streamed)
         if problem is None:

@@ -50,11 +50,11 @@ def read_refusal(error: Exception) -> Any:
 def find_statuses(error: BaseException) -> Iterator[int]:
     """Yield the HTTP statuses that a client's exception names, the surest first."""
     response = get_member(error, "response")
-    said = chain(
+    candidates = chain(
         (get_metadata(response, "HTTPStatusCode"),),
         (get_member(thing, name) for thing in (error, response) for name in _STATUS),
     )
-    yield from (each for each in said if isinstance(each, int) and 100 <= each <= 599)
+    yield from (each for each in candidates if isinstance(each, int) and 100 <= each <= 599)
 
 
 def get_metadata(response: Any, name: str) -> Any:
@@ -80,11 +80,11 @@ def _find_bodies(error: Exception) -> Iterator[Any]:
     elif isinstance(content, bytes) and content:
         yield content
     for name in _SENT:
-        said = get_member(error, name)
-        if isinstance(said, (str, bytes)) and said:
-            yield said
-        elif isinstance(said, Mapping):
-            yield dict(said) if "error" in said else {"error": dict(said)}
+        sent = get_member(error, name)
+        if isinstance(sent, (str, bytes)) and sent:
+            yield sent
+        elif isinstance(sent, Mapping):
+            yield dict(sent) if "error" in sent else {"error": dict(sent)}
 
 
 def _decode(sent: Any) -> str:

@@ -71,7 +71,7 @@ def can_open(tool: Tool) -> bool:
 
 def find_needed(tool: Tool) -> frozenset[str]:
     """The parameters that must be closed before a function may be called with others still open."""
-    required = frozenset(tool.parameters.get("required", ())) - tool.streamed
+    required = tool.required - tool.streamed
     return required | {tool.lock} if isinstance(tool.lock, str) and tool.lock != EVERYTHING else required
 
 

@@ -416,6 +416,8 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         if self._answer is not None:
             self._loop.take(self._sum_up(self._answer))
             self._answer = None
+        elif self._loop.finish is None:  # a model was asked, and has not begun to answer
+            self._loop.take(loop.RequestFailed(ModelFailure("cancelled"), self._clock()))
 
     def _forget_approvals(self) -> None:
         """Forget what was requested in the latest turn: it can no longer be answered."""

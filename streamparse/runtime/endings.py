@@ -31,7 +31,8 @@ FIND_OUT: Final = "find out what came of it before you call it again"
 
 def refuse(kind: ErrorKind, code: str, message: str, changes: tuple[str, ...] = ()) -> Ending:
     """End a call with a message that says all that the model must know."""
-    return Ending(failure=ToolFailure(kind, message, code), error=message, changes=changes)
+    failure = ToolFailure(kind, message, code)
+    return Ending(failure=failure, error=failure.message, changes=changes)
 
 
 def describe_failed(call: Call, failure: ToolFailure) -> Ending:

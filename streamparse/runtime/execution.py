@@ -155,7 +155,7 @@ class OpenCall:
         self.texts = {name: OpenText() for name in tool.streamed}
         self.is_offered = False
         self._needed = find_needed(tool)
-        self._required = tool.streamed & frozenset(tool.parameters.get("required", ()))
+        self._required = tool.streamed & tool.required
         self._reader = PartialReader(streamed=tool.streamed, on_text=lambda name, text: self.texts[name].put(text))
         self.decided = anyio.Event()  # the call counts, or does not
 

@@ -174,9 +174,9 @@ def _keep_tokens(entries: Sequence[Entry], system: str, most: int, count: CountT
         return tuple(entries)
     fixed = counted(system) + sum(sizes[: places[0]]) + counted(describe_omission(len(places)))
     following = [*accumulate(reversed(sizes))][::-1]
+    answered = _find_answered_prompts(entries, places[0])
     for place in places[1:]:
-        answered = sum(sizes[each] for each in _find_answered_prompts(entries, place))
-        if fixed + answered + following[place] <= most:
+        if fixed + sum(sizes[each] for each in answered[place]) + following[place] <= most:
             return _keep_from(entries, place)
     return _keep_from(entries, places[-1])
 
@@ -191,20 +191,24 @@ def _keep_from(entries: Sequence[Entry], place: int) -> tuple[Entry, ...]:
     if place <= first:
         return tuple(entries)
     task = Prompt(tuple(part for entry in entries[:first] if isinstance(entry, Prompt) for part in entry.parts))
-    prompts = [entries[each] for each in _find_answered_prompts(entries, place)]
+    prompts = [entries[each] for each in _find_answered_prompts(entries, first)[place]]
     return (task, *prompts, *entries[place:])
 
 
-def _find_answered_prompts(entries: Sequence[Entry], place: int) -> range:
-    """Find the places of the prompts that the round at this place answers; none if it answers the task."""
-    first = _find_rounds(entries)[0]
-    end = place
-    while end > first and isinstance(entries[end - 1], Round):
-        end -= 1
-    start = end
-    while start > first and isinstance(entries[start - 1], Prompt):
-        start -= 1
-    return range(start, end)
+def _find_answered_prompts(entries: Sequence[Entry], first: int) -> dict[int, range]:
+    """Find for each round the places of the prompts that it answers; none if it answers the task.
+
+    `first` is the place of the first round.
+    """
+    found: dict[int, range] = {}
+    prompts = range(first, first)
+    for place in range(first, len(entries)):
+        if isinstance(entries[place], Round):
+            found[place] = prompts
+        else:
+            start = place if isinstance(entries[place - 1], Round) else prompts.start
+            prompts = range(start, place + 1)
+    return found
 
 
 def _count_entry(entry: Entry, count: CountTokens) -> int:

@@ -12,6 +12,7 @@ The shell that obeys it on an event loop is `streamparse.runtime.agent`.
 | is broken by the model (no call where one was announced, nothing at all) | it is asked again, at most twice in a row |
 | is broken by its server or the connection, and no tool has begun (but the output's) | forgotten, and asked for again |
 | is broken by them after a tool has begun | kept, and the next request follows |
+| holds a call that failed for good (`"fatal"`), or that nobody was there to approve | the run ends, if it is kept |
 | is whole, and the connection breaks after its end | as if it had not |
 | ends by length, without calls | the run ends with what there is |
 | is filtered or a refusal | the run ends |
@@ -217,6 +218,7 @@ class Loop:
         response, results = answer.response, answer.results
         self.tokens += response.tokens
         failure = None if response.ok else answer.failure or _find_server_fault(response)
+        self.failure = failure or answer.failure  # what broke after a good end costs no answer
         has_begun = any(result.attempts for result in results if result.tool_name != self._output_tool)
         is_late = self.deadline is not None and self._now >= self.deadline
         is_over = self._interrupted is not None or is_late
@@ -225,13 +227,13 @@ class Loop:
             self._keep(answer)
         if (ended := self._end_interrupted()) is not None:
             return ended
-        if failure is not None:
-            return self._ask_after_failure(failure)
-        self._failures, self.failure = 0, answer.failure  # what broke after a good end costs no answer
         if any(result.failure is not None and result.failure.kind == "fatal" for result in results):
             return self._end(Finish("fatal"))
-        if answer.awaits_approval:
+        if answer.awaits_approval and not self.was_discarded:
             return self._end(Finish("approval"))
+        if failure is not None:
+            return self._ask_after_failure(failure)
+        self._failures = 0
         return self._find_output(results) or self._go_on(response, results)
 
     def _keep(self, answer: AnswerEnded) -> None:

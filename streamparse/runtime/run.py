@@ -70,6 +70,7 @@ class Run(AsyncIterator[Item]):
         self._buffer: Buffer[Item] = Buffer(settings.max_buffered)
         self._executions: dict[int, Execution] = {}
         self._open_calls: dict[int, OpenCall] = {}
+        self._jobs: dict[int, Job] = {}  # those whose functions have not returned
         self._requested: dict[str, ApprovalRequest] = {}
         self._scope = anyio.CancelScope()
         self._reading = anyio.CancelScope()
@@ -84,6 +85,13 @@ class Run(AsyncIterator[Item]):
 
     def __anext__(self) -> Awaitable[Item]:
         return self._buffer.take()
+
+    def take_over(self, earlier: Run) -> None:
+        """Let the calls wait that need what threads of an earlier run hold, which go on."""
+        for call in earlier._turn.unreturned:
+            job = earlier._jobs.get(call.index)
+            if job is not None and job.is_alive:
+                self._jobs[self._turn.hold(call)] = job
 
     def approve(self, request: ApprovalRequest) -> None:
         """Let the call run; one that was revoked meanwhile stays so.
@@ -113,6 +121,8 @@ class Run(AsyncIterator[Item]):
         try:
             with self._scope:
                 async with anyio.create_task_group() as self._tasks:
+                    for index, job in self._jobs.items():
+                        self._tasks.start_soon(self._await_end, index, 1, job, name=f"end of {job.name}")
                     if self._turn.is_limited:  # its time begins now, also if no event ever comes
                         self._submit(facts.Woke(self._clock()))
                     with self._reading:
@@ -224,10 +234,11 @@ class Run(AsyncIterator[Item]):
     def _decide(self, request: ApprovalRequest, *, granted: bool, why: str) -> None:
         if not isinstance(why, str):
             raise TypeError(f"why must be a text, got {type(why).__name__}")
-        if self._requested.pop(request.key, None) is None:
+        requested = self._requested.pop(request.key, None)
+        if requested is None:
             raise ValueError(f"this run does not wait for an answer about the call {request.call_id!r}")
-        if not self._over.is_set():
-            self._submit(facts.Approval(request.index, granted, self._clock(), why))
+        if not self._over.is_set():  # the index is ours: a request may come back from somewhere else
+            self._submit(facts.Approval(requested.index, granted, self._clock(), why))
 
     # -- tools -----------------------------------------------------------------------------------------
 
@@ -239,6 +250,8 @@ class Run(AsyncIterator[Item]):
         tool = self._settings.gate.tools[start.name]
         call = self._open_calls.get(start.index) if isinstance(start, Open) else None
         self._executions[start.index] = execution = Execution(start, tool, self._threads, call)
+        if execution.job is not None:
+            self._jobs[start.index] = execution.job
         execution.context = ToolContext(
             start.id, start.key, start.attempt, start.deadline if isinstance(start, Start) else None, self._deps,
             is_cancelled=lambda: execution.is_cancelled, report=self._make_report(execution),
@@ -263,9 +276,10 @@ class Run(AsyncIterator[Item]):
         changes = tuple(execution.context.state_changes)
         del self._executions[start.index]
         if job is not None and job.is_abandoned:
-            self._tasks.start_soon(self._await_end, start, job, name=f"end of tool {start.name}")
+            self._tasks.start_soon(self._await_end, start.index, start.attempt, job, name=f"end of {job.name}")
             self._submit(facts.Abandoned(start.index, start.attempt, now, execution.partial, changes))
             return
+        self._jobs.pop(start.index, None)
         began = execution.has_begun and (job is None or job.has_started or outcome is not None)
         value, failure, truncated = outcome or Outcome()
         returned = facts.Returned(
@@ -274,10 +288,11 @@ class Run(AsyncIterator[Item]):
         )  # fmt: skip
         self._submit(returned)
 
-    async def _await_end(self, start: Start | Open, job: Job) -> None:
+    async def _await_end(self, index: int, attempt: int, job: Job) -> None:
         """Report to the turn when an abandoned function has returned."""
-        await job.ended.wait()
-        self._submit(facts.Returned(start.index, start.attempt, self._clock()))
+        await self._threads.wait_for_end(job)
+        self._jobs.pop(index, None)
+        self._submit(facts.Returned(index, attempt, self._clock()))
 
     def _make_report(self, execution: Execution) -> Callable[[Any], Awaitable[None]]:
         """Return what shows the progress of a tool, from its own thread if it has one."""

@@ -143,7 +143,10 @@ class ToolRunner:
             number=turn,
             epoch=self._wall_clock() - self._settings.clock(),
         )
-        self._run = Run(source, self._settings, self._threads, machine, deps)
+        run = Run(source, self._settings, self._threads, machine, deps)
+        if self._run is not None:
+            run.take_over(self._run)
+        self._run = run
         self._tasks.start_soon(self._run.work, name="streamparse reader")
         return self._run
 

@@ -34,7 +34,7 @@ class Threads:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._jobs: list[Job] = []
-        self._waiting: list[tuple[anyio.Event, CallSoon]] = []  # an event for each call, and its event loop
+        self._waiting: dict[anyio.Event, CallSoon] = {}  # an event for each that waits, and its event loop
 
     @property
     def unstopped(self) -> list[str]:
@@ -43,12 +43,22 @@ class Threads:
 
     async def take_place(self, job: Job) -> None:
         """Wait until there may be one thread more."""
-        while len(self._jobs) >= self._limit:
-            freed = anyio.Event()
-            self._waiting.append((freed, find_event_loop()))
-            if len(self._jobs) >= self._limit:  # still: a thread of another loop may have ended meanwhile
-                await freed.wait()
+        await self._wait_while(lambda: len(self._jobs) >= self._limit)
         self._jobs.append(job)
+
+    async def wait_for_end(self, job: Job) -> None:
+        """Wait until a function that was begun has returned; also one of an event loop that is gone."""
+        await self._wait_while(lambda: job in self._jobs)
+
+    async def _wait_while(self, is_busy: Callable[[], bool]) -> None:
+        while is_busy():
+            freed = anyio.Event()
+            self._waiting[freed] = find_event_loop()
+            try:
+                if is_busy():  # still: a thread of another loop may have ended meanwhile
+                    await freed.wait()
+            finally:
+                self._waiting.pop(freed, None)
 
     def free_place(self, job: Job) -> None:
         """Note that a thread has ended, or could not begin.
@@ -56,8 +66,7 @@ class Threads:
         May be called from any thread: where the event loop of the call is gone, calls of another loop may wait.
         """
         self._jobs.remove(job)
-        waiting, self._waiting = self._waiting, []
-        for freed, call_soon in waiting:
+        for freed, call_soon in list(self._waiting.items()):
             with suppress(RuntimeError):  # that loop, too, is gone
                 call_soon(freed.set)
 

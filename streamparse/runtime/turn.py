@@ -149,6 +149,21 @@ class Turn:
         """Whether the run was cancelled, or its time is over: what still is to be read is of no use."""
         return bool(self._stopped)
 
+    @property
+    def unreturned(self) -> list[Call]:
+        """The calls whose functions have not returned, answered or not."""
+        return [call for call in self._live.values() if call.occupies]
+
+    def hold(self, call: Call) -> int:
+        """Count a call of an earlier turn whose function has not returned: it keeps its locks and its place.
+
+        Return its index in this turn: `Returned`, of the attempt 1, frees them.
+        """
+        index = min((0, *self._calls)) - 1
+        held = msgspec.structs.replace(call, index=index, phase="answered", attempt=1, opening="none", result=None)
+        self._calls[index] = self._live[index] = held
+        return index
+
     # -- facts -----------------------------------------------------------------------------------------
 
     def _dispatch(self, fact: facts.Fact) -> None:

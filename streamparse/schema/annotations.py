@@ -45,7 +45,7 @@ def read_annotation(annotation: Any) -> Any:
     if origin is None or origin is Literal:
         return _SIMPLER.get(annotation, annotation) if isinstance(annotation, type) else annotation
     if origin is Annotated:
-        # The words of other libraries are said again as `msgspec.Meta`.
+        # The words of other libraries are repeated as `msgspec.Meta`.
         metadata = annotation.__metadata__
         bounds = {word: value for each in metadata for word, value in _read_words(each)}
         described = {word: bounds.pop(word) for word in _DESCRIBING if word in bounds}

@@ -28,14 +28,20 @@ _Change: TypeAlias = tuple[_Path, Any]
 
 
 def coerce_values(
-    errors: Iterable[ValidationError], arguments: dict[str, Any], found: dict[_Path, Finding]
+    errors: Iterable[ValidationError], arguments: dict[str, Any], found: dict[_Path, Finding], written: str = ""
 ) -> dict[str, Any] | None:
     """Convert each value whose type is wrong and for which there is a lossless way; None if nothing changes.
 
     `errors` are those of jsonschema-rs; `found` takes what was converted, and no place is converted twice.
+    `written` is the text of the arguments, "" if it is not known: `3.10` was read as 3.1, and is no text "3.1".
     """
+    literals = frozenset(_LITERAL.findall(written)) if written else None
     ways = (way for error in errors for way in _list_changes(error, arguments))
-    changes = {path: value for path, value in ways if path not in found}
+    changes = {
+        path: value
+        for path, value in ways
+        if path not in found and not _loses_digits(reduce(getitem, path, arguments), value, literals)
+    }
     if not changes:
         return None
     arguments = copy.deepcopy(arguments)
@@ -44,30 +50,47 @@ def coerce_values(
     return arguments
 
 
-def _replace_value(arguments: dict[str, Any], path: _Path, value: Any) -> Finding:
+def _loses_digits(value: Any, converted: Any, literals: frozenset[str] | None) -> bool:
+    """Whether a number is not as it was written once it is a text."""
+    is_text = isinstance(value, float) and isinstance(converted, str)
+    return is_text and literals is not None and converted not in literals
+
+
+def _replace_value(arguments: Any, path: _Path, value: Any) -> Finding:
     """Replace a value, and return what is reported about that."""
-    parent = _get_at(arguments, path[:-1])
+    parent = reduce(getitem, path[:-1], arguments)
     message = f"{format_path(path)}: {preview(parent[path[-1]])} was read as {preview(value)}"
     parent[path[-1]] = value
     return Finding("coerced", message, make_pointer(path), fatal=False)
 
 
-def _get_at(value: Any, path: _Path) -> Any:
-    return reduce(getitem, path, value)
-
-
-def _list_changes(error: ValidationError, arguments: dict[str, Any]) -> list[_Change]:
+def _list_changes(error: ValidationError, arguments: Any) -> list[_Change]:
     """The changes that would mend an error; none if there is no lossless way."""
     if error.kind.name in ("anyOf", "oneOf"):  # the first branch that conversions can meet
         branches = ([_list_changes(each, arguments) for each in branch] for branch in list_branches(error))
         fitting = (changes for changes in branches if all(changes))
         return [change for changes in next(fitting, []) for change in changes]
-    path = tuple(error.instance_path)
     wanted = _WANTED.get(error.kind.name)
-    if wanted is None or not path:
+    if wanted is None or not (path := _find_place(error, arguments)):
         return []
-    value = wanted(_get_at(arguments, path), error.kind.value)
+    value = wanted(error.instance, error.kind.value)
     return [] if value is NO_CONVERSION else [(path, value)]
+
+
+def _find_place(error: ValidationError, arguments: dict[str, Any]) -> _Path:
+    """Find where the value of an error is; an empty path if that is not sure.
+
+    jsonschema-rs gives the key "1" as a number, "01" as the same, and "" not at all.
+    """
+    path: list[Any] = []
+    value: Any = arguments
+    for step in error.instance_path:
+        path.append(str(step) if isinstance(value, dict) else step)
+        try:
+            value = value[path[-1]]
+        except (LookupError, TypeError):
+            return ()
+    return tuple(path) if value == error.instance else ()
 
 
 def list_branches(error: ValidationError) -> list[list[ValidationError]]:
@@ -98,6 +121,7 @@ _WANTED: Final[dict[str, Any]] = {
 
 # -- one value -------------------------------------------------------------------------------------
 
+_LITERAL = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,999})")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,99})(?:\.[0-9]{1,99})?(?:[eE][+-]?[0-9]{1,3})?")
 _WORDS: Final[dict[str, Any]] = {"true": True, "false": False, "null": None}
@@ -120,7 +144,8 @@ def _read_integer(text: str) -> Any:
 
 def _write_text(value: float) -> Any:
     """The JSON text of a number or bool; a number that is not finite has none."""
-    return msgspec.json.encode(value).decode() if isfinite(value) else NO_CONVERSION
+    is_finite = isinstance(value, int) or isfinite(value)  # an integer may be larger than any float
+    return msgspec.json.encode(value).decode() if is_finite else NO_CONVERSION
 
 
 def _read_number(text: str) -> Any:

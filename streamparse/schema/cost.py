@@ -20,7 +20,7 @@ from streamparse.schema.walk import follow_pointer, list_subschemas
 
 # Steps of looking at one value with one schema; a step is some nanoseconds, as that of a pattern at one character.
 _STEP: Final = 16
-# How often at most a schema is applied again where `unevaluated…` asks what it said.
+# How often at most a schema is applied again where `unevaluated…` needs its result.
 _TWICE: Final = 4
 # Pairs of a schema and a value that are counted one by one.
 _PLACES: Final = 500_000
@@ -205,7 +205,8 @@ class _Graph:
                 yield from ((keyword, None, target) for target in self._resolve(reference, schema))
 
     def _fill(self, node: Node, schema: dict[str, Any]) -> None:
-        node.pattern = self._patterns.get(schema.get("pattern", ""))
+        pattern = schema.get("pattern")
+        node.pattern = self._patterns.get(pattern) if isinstance(pattern, str) else None
         if isinstance(sources := schema.get("patternProperties"), dict):
             node.keys = [self._patterns[source] for source in sources if source in self._patterns]
         listed = [each for key in ("enum", "required") if isinstance(each := schema.get(key), list)]

@@ -72,17 +72,11 @@ def _read_title(line: str, below: str) -> _Section | None:
     if _FIELD.match(line):
         return _Section(_FIELD_ENTRY, [line])
     title = line.rstrip(": ").lower()
-    if title not in _TITLES:
+    is_underlined = len(below) >= 3 and not below.strip("-=")
+    if title not in _TITLES or not (is_underlined or line.endswith(":")):
         return None
-    if _is_underline(below):
-        return _Section(_UNDERLINED_ENTRY if title in _PARAMETER_TITLES else None, [])
-    if line.endswith(":"):
-        return _Section(_INDENTED_ENTRY if title in _PARAMETER_TITLES else None, [])
-    return None
-
-
-def _is_underline(line: str) -> bool:
-    return len(line) >= 3 and not line.strip("-=")
+    entry = _UNDERLINED_ENTRY if is_underlined else _INDENTED_ENTRY
+    return _Section(entry if title in _PARAMETER_TITLES else None, [])
 
 
 def _read_entries(body: list[str], entry: re.Pattern[str]) -> dict[str, str]:

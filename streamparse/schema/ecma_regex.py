@@ -79,7 +79,7 @@ class Pattern(msgspec.Struct, frozen=True):
     is_quadratic: bool = False
 
     def count_steps(self, text: str) -> int:
-        """Return how many steps a search in a text takes at most; `HUGE` if that cannot be said."""
+        """Return how many steps a search in a text takes at most; `HUGE` if that is not known."""
         length = len(text) + 1
         steps = length * self.weight * (length if self.is_quadratic else 1)
         if self.linear is not None or steps > _MOST_STEPS:

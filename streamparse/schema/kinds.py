@@ -73,11 +73,6 @@ def read_type_attribute(word: str) -> Kinds | None:
     return _ATTRIBUTES.get(word) or (JSON if word in _WORDS else None)
 
 
-def read_type_name(word: str) -> Kinds:
-    """Return what a schema's `type` permits; an unknown word permits anything."""
-    return _WORDS.get(word.lower(), ANY)
-
-
 def get_kind(value: Any) -> Kinds:
     """Return the kind of a JSON value."""
     return frozenset({TYPE_NAMES.get(type(value), "string")})
@@ -234,7 +229,8 @@ def _list_constraints(schema: dict[str, Any], root: Any, seen: set[int]) -> Iter
     if "$ref" in schema:
         yield _find_permitted(resolve_ref(schema.get("$ref"), root), root, seen) or ANY
     if "type" in schema:
-        yield join_kinds(read_type_name(word) for word in _as_list(schema["type"]) if isinstance(word, str))
+        words = (word.lower() for word in _as_list(schema["type"]) if isinstance(word, str))
+        yield join_kinds(_WORDS.get(word, ANY) for word in words)  # an unknown word permits anything
     if "const" in schema:
         yield get_kind(schema["const"])
     elif listed := _as_list(schema.get("enum")):

@@ -14,7 +14,7 @@ https://ai.google.dev/api/caching#Schema; references are put in their places fir
 | anything else that the subset does not have, or only with other values | dropped: a loss |
 
 A loss names the place, the keyword and what was done.  What some servers refuse nevertheless is listed in
-`streamparse.providers.gemini.schema_checks`.
+`streamparse.providers.gemini.messages`.
 """
 
 from __future__ import annotations

@@ -6,13 +6,17 @@
 | `format` | left out, unless it is one of `FORMATS` |
 | `nullable: true` (OpenAPI 3.0, whose schemas Gemini takes) | `null` among the types |
 | a `$schema` that is not known | left out: 2020-12 |
-| `default`, `examples`, a bound that is infinite | left out: they bind nothing, and JSON may not hold them |
+| `default`, `examples`, texts that describe, a bound that is infinite | left out: they bind nothing, and JSON may not hold them |
+| a keyword that is null, but for `const` | left out: programs write what they have no value for |
+| types by Python's names, null among them (`"str"`, `["int", null]`) | those of JSON |
+| `"exclusiveMinimum": true` (OpenAPI 3.0) | the `minimum` as exclusive |
+| a name that `required` lists twice | once |
 
 JSON Schema leaves it open whether a `format` binds.  Here it does: the author of a tool's schema wants a text of that
 kind, and "tomorrow" for a date would only fail later.  Only formats that the standard library knows, and that leave no
 doubt, are checked.  Where people and libraries differ, more is accepted than RFC 3339 allows: a space for the `T`, and
 no time zone.
-"""
+"""  # noqa: E501 - a row of a table is one line
 
 from __future__ import annotations
 
@@ -33,6 +37,11 @@ _DIALECTS: Final = (
     "https://json-schema.org/draft/2020-12/schema",
 )  # fmt: skip
 _BOUNDS: Final = {"maximum": 1, "exclusiveMaximum": 1, "minimum": -1, "exclusiveMinimum": -1}
+_EXCLUSIVE: Final = (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum"))
+_PYTHON_TYPES: Final = {
+    "str": "string", "int": "integer", "float": "number", "bool": "boolean", "dict": "object", "list": "array",
+}  # fmt: skip
+_DESCRIBING: Final = frozenset(("default", "examples", "title", "description", "$comment"))
 # Levels of nested schemas.
 _DEEPEST: Final = 100
 # The size of a schema: two for each schema in it, and one for each part of its patterns.
@@ -51,6 +60,7 @@ class Rewriting:
         self.patterns: dict[str, Pattern] = {}
         self.is_linear = True
         self._size = 0
+        self._is_draft_4 = str(schema.get("$schema")).rstrip("#") == _DIALECTS[0]
         self.schema = self._rewrite(schema)
         if any(pattern.linear is None for pattern in self.patterns.values()):
             self.is_linear = False
@@ -86,12 +96,25 @@ class Rewriting:
                 del schema["pattern"]
             else:
                 schema["pattern"] = written
+        self._rewrite_foreign_words(schema)
         if schema.get("nullable") is True and isinstance(schema.get("type"), (str, list)):
             kinds = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
             schema["type"] = list(dict.fromkeys([*kinds, "null"]))
         if schema.get("additionalProperties") is False:
             schema.setdefault("properties", {})  # so that each unexpected member is named
         return schema
+
+    def _rewrite_foreign_words(self, schema: dict[str, Any]) -> None:
+        """Rewrite what is no JSON Schema, but means one thing; anything else is refused with the schema."""
+        if isinstance(types := schema.get("type"), list):
+            schema["type"] = [_read_type(each) for each in types]
+        elif types is not None:
+            schema["type"] = _read_type(types)
+        if isinstance(required := schema.get("required"), list) and all(isinstance(each, str) for each in required):
+            schema["required"] = list(dict.fromkeys(required))
+        for keyword, bound in () if self._is_draft_4 else _EXCLUSIVE:
+            if isinstance(schema.get(keyword), bool) and schema.pop(keyword) and bound in schema:
+                schema[keyword] = schema.pop(bound)
 
     def _translate_pattern(self, source: str) -> str | None:
         """The pattern for the engine; None, and noted, if it cannot be read."""
@@ -101,9 +124,9 @@ class Rewriting:
                 self._add_size(min(measure_pattern(source), _MOST // 10))
             self.unread[source] = None
             return None
-        written = pattern.linear if self.is_linear else pattern.backtracking
-        if written is None:  # the whole schema is written anew, for the other engine
-            written = pattern.backtracking
+        written = pattern.linear if self.is_linear else None
+        # Without a linear one the whole schema is written anew, for the other engine.
+        written = pattern.backtracking if written is None else written
         if written not in self.patterns:
             self._add_size(pattern.weight)
             self.patterns[written] = pattern
@@ -115,12 +138,18 @@ class Rewriting:
             raise ValueError("it is too large")
 
 
+def _read_type(word: Any) -> Any:
+    return "null" if word is None else _PYTHON_TYPES.get(word, word) if isinstance(word, str) else word
+
+
 def _is_without_effect(key: str, value: Any) -> bool:
+    if value is None:
+        return key != "const"
     if key == "format":
         return isinstance(value, str) and value not in FORMATS
     if key in _BOUNDS:
         return isinstance(value, float) and math.isinf(value) and value * _BOUNDS[key] > 0
-    return key in ("default", "examples")
+    return key in _DESCRIBING
 
 
 # -- formats ----------------------------------------------------------------------------------------
@@ -137,9 +166,7 @@ def _make_check(shape: str, read: Callable[[str], object]) -> Callable[[Any], bo
 
     def check(value: Any) -> bool:
         try:
-            return not isinstance(value, str) or (
-                pattern.fullmatch(value) is not None and read(value.upper()) is not None
-            )
+            return not isinstance(value, str) or bool(pattern.fullmatch(value) and read(value.upper()) is not None)
         except ValueError:
             return False
 

@@ -80,16 +80,18 @@ class CompiledSchema:
             place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.instance_path)
             raise ValueError(f"{truncate(error.message)} (at ${place})") from error
 
-    def check(self, arguments: dict[str, Any], *, coerce: bool) -> tuple[dict[str, Any], list[Finding]]:
+    def check(
+        self, arguments: dict[str, Any], *, coerce: bool, written: str = ""
+    ) -> tuple[dict[str, Any], list[Finding]]:
         """Return the arguments, values of another type converted where nothing is lost, and what was found.
 
-        The arguments that were given stay as they are.
+        The arguments that were given stay as they are; `written` is their text, if it is known.
         """
         found: list[Finding] = []
         if (problem := self._find_obstacle(arguments)) is not None:
             found = [problem]
         elif not self._validator.is_valid(arguments):
-            arguments, found = self._mend(arguments, coerce)
+            arguments, found = self._mend(arguments, coerce, written)
         for source in self._unread:
             message = f"a pattern of the tool's schema cannot be read, and is not checked: {preview(source)}"
             found.append(Finding("unreadable_pattern", message, fatal=False))
@@ -110,7 +112,7 @@ class CompiledSchema:
             return None
         return _TOO_LONG if self._cost.count_steps(arguments) > _MOST_STEPS else None
 
-    def _mend(self, arguments: dict[str, Any], coerce: bool) -> tuple[dict[str, Any], list[Finding]]:
+    def _mend(self, arguments: dict[str, Any], coerce: bool, written: str) -> tuple[dict[str, Any], list[Finding]]:
         """Convert what can be, from the outside in, and say what is wrong with the rest."""
         coerced: dict[tuple[Any, ...], Finding] = {}
         for number in range(_PASSES + 1):
@@ -118,7 +120,8 @@ class CompiledSchema:
                 message = "the arguments do not fit the tool's schema, and are too large to say where"
                 return arguments, [*coerced.values(), Finding("invalid_value", message)]
             errors = list(self._validator.iter_errors(arguments))
-            changed = coerce_values(errors, arguments, coerced) if coerce and number < _PASSES and errors else None
+            may_change = coerce and number < _PASSES and errors
+            changed = coerce_values(errors, arguments, coerced, written) if may_change else None
             if changed is None:
                 break
             arguments = changed

@@ -20,27 +20,10 @@ if TYPE_CHECKING:
     from streamparse.tools.signature import is_async
 
 __all__ = [
-    "RETRYABLE",
-    "CallBroken",
-    "Effect",
-    "ErrorKind",
-    "InvalidArguments",
-    "StateChange",
-    "Streamed",
-    "Tool",
-    "ToolContext",
-    "ToolError",
-    "ToolFailure",
-    "ToolResult",
-    "Toolset",
-    "bind",
-    "format_error_for_model",
-    "is_async",
-    "make_output_tool",
-    "read_output",
-    "tool",
-    "validate",
-]
+    "RETRYABLE", "CallBroken", "Effect", "ErrorKind", "InvalidArguments", "StateChange", "Streamed", "Tool",
+    "ToolContext", "ToolError", "ToolFailure", "ToolResult", "Toolset", "bind", "format_error_for_model", "is_async",
+    "make_output_tool", "read_output", "tool", "validate",
+]  # fmt: skip
 
 if not TYPE_CHECKING:  # a parser knows the tools, and runs none
     __getattr__ = export_lazily(

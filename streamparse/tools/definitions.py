@@ -126,6 +126,9 @@ def _convert_schema(schema: Any, _step: str) -> Any:
     made = map_subschemas({str(_SPELLINGS.get(key, key)): each for key, each in schema.items()}, _convert_schema)
     if isinstance(made.get("type"), str):
         made["type"] = made["type"].lower()
+    for key in _COUNTS:
+        if isinstance(made.get(key), str) and made[key].isdecimal():
+            made[key] = int(made[key])
     if made.pop("nullable", None) is True:
         if isinstance(made.get("enum"), list) and None not in made["enum"]:
             made["enum"] = [*made["enum"], None]
@@ -136,5 +139,7 @@ def _convert_schema(schema: Any, _step: str) -> Any:
     return made
 
 
+# Google's JSON writes integers of 64 bits as texts.
+_COUNTS: Final = ("minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties")
 # What SDKs write in snake case.
 _SPELLINGS: Final = {"any_of": "anyOf", "defs": "$defs"}

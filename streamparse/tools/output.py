@@ -180,8 +180,7 @@ def _make_field(kind: Any, name: str) -> Any:
 
 def _find_object(root: JSONObject, definitions: JSONObject) -> JSONObject | None:
     """The schema of a type that is an object with fields, without title and description; None for other types."""
-    reference = root.get("$ref", "")
-    schema = definitions.get(reference.removeprefix("#/$defs/"), root)
+    schema = definitions.get(root.get("$ref", "").removeprefix("#/$defs/"), root)
     if schema.get("type") != "object" or "properties" not in schema:
         return None
     return {key: value for key, value in schema.items() if key not in ("title", "description")}

@@ -219,11 +219,6 @@ def _describe(schema: dict[str, Any], parameters: typing.ValuesView[inspect.Para
             try:
                 default = msgspec.to_builtins(parameter.default, enc_hook=encode_value)
                 json.dumps(default, allow_nan=False, ensure_ascii=False).encode()
-            except (
-                TypeError,
-                ValueError,
-                RecursionError,
-                NotImplementedError,
-            ):  # a sentinel, infinity, half a surrogate
-                continue
+            except (TypeError, ValueError, RecursionError, NotImplementedError):
+                continue  # a sentinel, infinity, half a surrogate
             described.setdefault("default", default)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args, ov
 
 import msgspec
 
+from streamparse.findings import describe_exception
+
 if TYPE_CHECKING:
     from streamparse.tools.signature import Signature
 
@@ -108,6 +110,12 @@ class Tool(msgspec.Struct, frozen=True, dict=True):
             return None
 
     @property
+    def required(self) -> frozenset[str]:
+        """The parameters that the schema requires."""
+        listed = self.parameters.get("required")
+        return frozenset(each for each in listed if isinstance(each, str)) if isinstance(listed, list) else frozenset()
+
+    @property
     def streamed(self) -> frozenset[str]:
         """The parameters that the function reads while the model still writes them (`Streamed`)."""
         return frozenset() if self.signature is None else self.signature.streamed
@@ -148,6 +156,8 @@ def bind(tool: Tool, arguments: dict[str, Any], *, without_streamed: bool = Fals
         return tool.signature.convert(arguments, without_streamed=without_streamed)
     except (msgspec.ValidationError, RecursionError) as error:
         raise InvalidArguments(f"invalid arguments for {tool.name!r}: {error}") from error
+    except Exception as error:  # of the user's types: `__post_init__`, a validator of pydantic
+        raise InvalidArguments(f"invalid arguments for {tool.name!r}: {describe_exception(error)}") from error
 
 
 def validate(tool: Tool, arguments: dict[str, Any], *, without_streamed: bool = False) -> str | None:

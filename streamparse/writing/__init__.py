@@ -18,20 +18,6 @@ from streamparse.writing.prompts import (
 )
 
 __all__ = [
-    "PROMPTS",
-    "Adapter",
-    "Document",
-    "Image",
-    "Item",
-    "Message",
-    "Part",
-    "Prompt",
-    "Text",
-    "Thought",
-    "defang",
-    "example_call",
-    "format_calls_as_text",
-    "format_results_as_text",
-    "format_system_prompt",
-    "read_answer",
-]
+    "PROMPTS", "Adapter", "Document", "Image", "Item", "Message", "Part", "Prompt", "Text", "Thought", "defang",
+    "example_call", "format_calls_as_text", "format_results_as_text", "format_system_prompt", "read_answer",
+]  # fmt: skip

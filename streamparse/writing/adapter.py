@@ -227,7 +227,7 @@ class Adapter(ABC):
     def read_messages(self, messages: Any, lost: list[Loss] | None = None) -> list[Message]:
         """Read a conversation; parallel results are in one message, each linked to its call.
 
-        `lost` takes what of calls and results JSON cannot hold (bytes, endless values): they are read without it.
+        `lost` takes the parts of calls and results that JSON cannot hold (bytes, endless values).
         """
         groups: list[list[Message]] = []
         losses: list[Loss] = [] if lost is None else lost
@@ -253,7 +253,7 @@ class Adapter(ABC):
         return message
 
     def list_unread(self, written: Mapping[str, Any], place: str, /) -> Iterable[Loss]:  # noqa: ARG002 - for overrides
-        """List what of a message was not read."""
+        """List the parts of a message that were not read."""
         return ()
 
     def is_same_message(self, before: Message, message: Message) -> bool:
@@ -280,7 +280,7 @@ class Adapter(ABC):
         return messages
 
     def add_warnings(self, written: list[JSONObject], lost: list[Loss], /) -> None:  # noqa: B027 - most have none
-        """Report what of messages some models of the provider refuse, where the model is not known."""
+        """Report what some models of the provider refuse in messages, where the model is not known."""
 
     def _list_losses(self, message: Message, place: str) -> Iterator[Loss]:
         if message.role != "assistant":

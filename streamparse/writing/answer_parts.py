@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from streamparse.response import BrokenCall, ParsedResponse, ToolCall
+from streamparse.response import ParsedResponse
 from streamparse.writing.json_access import read_call
 from streamparse.writing.parts import CITATION, SIGNATURE, TEXT_BORDER, Item, Part, Text, Thought, is_item
 
@@ -131,14 +131,10 @@ def read_answer(response: ParsedResponse) -> list[Part]:
     after an empty text.
     """
     if response.broken_calls:
-        whole = [*response.tool_calls, *map(_make_whole, response.broken_calls)]
-        response = replace(response, tool_calls=sorted(whole, key=lambda call: call.index))
+        broken = [replace(read_call(each.name, each.raw, each.id), index=each.index) for each in response.broken_calls]
+        calls = sorted([*response.tool_calls, *broken], key=lambda call: call.index)
+        response = replace(response, tool_calls=calls)
     return list(_join_texts(arrange_answer(response)))
-
-
-def _make_whole(broken: BrokenCall) -> ToolCall:
-    """Return a call that can be sent back in the place of a broken one."""
-    return replace(read_call(broken.name, broken.raw, broken.id), index=broken.index)
 
 
 def _join_texts(parts: Iterable[Part]) -> Iterator[Part]:

@@ -83,12 +83,9 @@ def list_unpaired(messages: Iterable[Message]) -> Iterator[Loss]:
             yield from waiting.values()
             waiting = {}
         elif message.role == "assistant":  # several in a row count as one
-            waiting |= {
-                call.id: Loss(
-                    place, "", "call", f"kept, but refused: {call.name[:MAX_SHOWN]!r} has no result", warning=True
-                )
-                for call in message.calls
-            }
+            for call in message.calls:
+                outcome = f"kept, but refused: {call.name[:MAX_SHOWN]!r} has no result"
+                waiting[call.id] = Loss(place, "", "call", outcome, warning=True)
     yield from waiting.values()
 
 
@@ -226,31 +223,18 @@ def drop_last_thoughts(message: Message) -> Message:
     """Return a message without the thoughts at its end, and what signs them; texts of white space do not count."""
     end = len(message.parts)
     for place, part in reversed(list(enumerate(message.parts))):
-        if _is_thought(part) or _is_blank(part):
+        is_blank = isinstance(part, Text) and not part.text.strip()
+        if is_blank or isinstance(part, Thought) or is_item(part, *THOUGHT_ITEMS):
             end = place
         elif not is_item(part, *_ABOUT_TEXT):  # these do not count either
             break
     return message if end == len(message.parts) else replace(message, parts=message.parts[:end])
 
 
-def _is_blank(part: Part) -> bool:
-    return isinstance(part, Text) and not part.text.strip()
-
-
-def _is_thought(part: Part) -> bool:
-    return isinstance(part, Thought) or is_item(part, *THOUGHT_ITEMS)
-
-
 def _drop_idle_reasoning(parts: list[Part]) -> list[Part]:
     """Drop the reasoning that nothing follows."""
-    kept: list[Part] = []
-    is_followed = False
-    for part in reversed(parts):
-        is_reasoning = is_item(part, _REASONING)
-        if is_followed or not is_reasoning:
-            kept.append(part)
-        is_followed = is_followed or _can_follow(part)
-    return kept[::-1]
+    end = max((place for place, part in enumerate(parts) if _can_follow(part)), default=0)
+    return [part for place, part in enumerate(parts) if place < end or not is_item(part, _REASONING)]
 
 
 def _can_follow(part: Part) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from streamparse.json import JSONError, read
 from streamparse.json.json_safety import compact, try_decode
@@ -22,12 +22,9 @@ _LIMITS = Limits()
 def write_arguments(call: ToolCall) -> str:
     """Return the text of a call's arguments: the model's own where that is exactly their JSON, else a new one."""
     written = try_decode(json.loads, call.raw)
-    return call.raw if written is not None and _is_same_json(written, call.arguments) else compact(call.arguments)
-
-
-def _is_same_json(one: Any, other: Any) -> bool:
-    """Whether two JSON values are the same; to Python `True == 1 == 1.0`, to JSON not."""
-    return compact(one, sort_keys=True) == compact(other, sort_keys=True)
+    # Compared as text: to Python `True == 1 == 1.0`, to JSON not.
+    is_same = written is not None and compact(written, sort_keys=True) == compact(call.arguments, sort_keys=True)
+    return call.raw if is_same else compact(call.arguments)
 
 
 def read_call(name: str, arguments: Any, id: str) -> ToolCall:
@@ -92,6 +89,9 @@ def drop_empty(**fields: Any) -> dict[str, Any]:
 
 
 Template: TypeAlias = Mapping[str, Any]
+
+FUNCTION_FIELDS: Final = {"name": "$name?", "description": "$description?", "parameters": "$schema"}
+"""The template of a tool, in the words that most APIs have for it."""
 
 
 def fill_template(template: Template, values: Mapping[str, Any]) -> dict[str, Any]:

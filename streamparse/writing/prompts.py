@@ -133,7 +133,7 @@ class Prompt(msgspec.Struct, frozen=True):
         return _TEXT.format(tools="\n".join(lines), name=known[0].name, example=example, rule=rule)
 
     def write_calls(self, calls: Iterable[ToolCall], lost: list[Loss], tools: Iterable[Any] = ()) -> str:
-        """Write calls as a model would have; "" for none.  Add what of them is not read back as it is.
+        """Write calls as a model would have; "" for none.  Add what is not read back unchanged.
 
         The schemas of the tools say what a text is read as; of a tool that is not among them, that is not known.
         """
@@ -207,8 +207,7 @@ def _write_result(result: ToolResult, dialect: str, names: list[str]) -> str:
 
 def example_call(tool: Tool) -> ToolCall:
     """Return a call of a tool with its required arguments, or else its first one."""
-    schema = inline_refs(tool.parameters, tool.name, [])
-    return ToolCall(tool.name, _make_members(schema))
+    return ToolCall(tool.name, _make_members(inline_refs(tool.parameters, tool.name, [])))
 
 
 def _make_members(schema: dict[str, Any]) -> dict[str, Any]:

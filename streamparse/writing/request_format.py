@@ -52,10 +52,6 @@ def _keep(value: Any) -> Any:
     return value
 
 
-def _restrict_nothing(request: Request, _lost: list[Loss]) -> Request:
-    return request
-
-
 def place_alike(*names: str, section: str = "") -> dict[str, str]:
     """Return the places of settings that have the names of `Request`, and are in one section if it is given."""
     return {name: f"{section}.{name}" if section else name for name in names}
@@ -86,14 +82,14 @@ class RequestFormat(msgspec.Struct, frozen=True, kw_only=True):
     """Spells a provider's request so that the map can read it."""
     read_others: Callable[[Mapping[str, Any], list[Loss]], dict[str, Any]] | None = None
     """Reads fields of `Request` that are more than a place; without it requests of this provider are only written."""
-    restrict: Callable[[Request, list[Loss]], Request] = _restrict_nothing
+    restrict: Callable[[Request, list[Loss]], Request] = lambda request, _lost: request
     """Makes of a request one that this provider takes."""
     write_others: Callable[[Request, list[Loss]], dict[str, Any]]
     """Values by their places; None, an empty text and an empty list are left out."""
     write_system: Callable[[str], Any] = _keep
 
     def read(self, adapter: Adapter, request: Mapping[str, Any], lost: list[Loss]) -> Request:
-        """Read a provider's request; add what of it no other provider can be asked."""
+        """Read a provider's request; add the settings that no other provider has."""
         request = self.normalize(request)
         places = self.fields | self.read_only
         self._lose_unknown(request, [*places.values(), *self.other_places], lost)
@@ -109,7 +105,7 @@ class RequestFormat(msgspec.Struct, frozen=True, kw_only=True):
             "stop": read_strings(found.get("stop")),
             "stream": found.get("stream") is True,
             "effort": get_str(found, "effort"),
-            "think": _read_switch(found.get("think")),
+            "think": think != "disabled" if (think := get_str(found, "think")) else None,
             "sampling": pick(found, SAMPLING_FIELDS),
             "account": pick(found, ACCOUNT_FIELDS),
         }
@@ -156,12 +152,8 @@ class RequestFormat(msgspec.Struct, frozen=True, kw_only=True):
     def _lose_unknown(self, request: Mapping[str, Any], places: list[str], lost: list[Loss]) -> None:
         lose_unread(request, (place.partition(".")[0] for place in places), lost)
         for section in dict.fromkeys(place.rpartition(".")[0] for place in places if "." in place):
-            known = [
-                place.removeprefix(section + ".").partition(".")[0]
-                for place in places
-                if place.startswith(f"{section}.")
-            ]
-            lose_unread(get_object(request, *section.split(".")), known, lost)
+            within = [place.removeprefix(f"{section}.") for place in places if place.startswith(f"{section}.")]
+            lose_unread(get_object(request, *section.split(".")), (place.partition(".")[0] for place in within), lost)
 
     def _lose_unwritten(self, request: Request, lost: list[Loss]) -> None:
         lose_unread(request.sampling, self.fields, lost)
@@ -175,7 +167,7 @@ class RequestFormat(msgspec.Struct, frozen=True, kw_only=True):
         lost += [Loss("request", "", word, outcome) for word, outcome in self._list_unwritten(request)]
 
     def _list_unwritten(self, request: Request) -> Iterator[tuple[str, str]]:
-        """List what of a request is not written as `others_written` says: OpenAI's word for it, and why."""
+        """List the choices that `others_written` does not name and a request makes: OpenAI's word for each, and why."""
         choice, written = request.choice, self.others_written
         if "parallel" not in written and request.tools and choice.mode != "none" and choice.parallel is False:
             yield "parallel_tool_calls", "dropped: the model decides"
@@ -205,10 +197,6 @@ def _drop_unknown_choice(request: Request, lost: list[Loss]) -> Request:
         return request
     lost.append(Loss("request", "", "tool_choice", f"dropped: {name[:MAX_SHOWN]!r} is not among the tools"))
     return msgspec.structs.replace(request, choice=msgspec.structs.replace(request.choice, mode=None, name=""))
-
-
-def _read_switch(word: Any) -> bool | None:
-    return word != "disabled" if isinstance(word, str) and word else None
 
 
 def _read_system(adapter: Adapter, system: Any, lost: list[Loss]) -> list[Message]:

@@ -51,8 +51,12 @@ def write_result_text(result: ToolResult) -> str:
 
 
 def make_result(id: str, name: str, parts: Iterable[Part], failed: bool = False) -> ToolResult:
-    """Return the result that shows these parts, where the provider says whether the tool failed; text stays text."""
-    visible = _keep_visible(list(parts))
+    """Return the result that shows these parts, where the provider says whether the tool failed.
+
+    Text stays text, and a block that is not visible elsewhere becomes text.
+    """
+    replaced = replace_on_lines([*parts], lambda part: _describe_item(part) if isinstance(part, Item) else None)
+    visible = [part for part in replaced if isinstance(part, VisiblePart)]
     if failed:
         return ToolResult(id, name, error=join_text(visible))
     has_media = any(not isinstance(part, Text) for part in visible)
@@ -72,12 +76,6 @@ def read_text_result(id: str, name: str, parts: Iterable[Part]) -> ToolResult:
     """Return the result that shows these parts, where only a text can say that the tool failed."""
     result = make_result(id, name, parts)
     return ToolResult(id, name, *decode_text(result.result)) if isinstance(result.result, str) else result
-
-
-def _keep_visible(parts: list[Part]) -> list[VisiblePart]:
-    """Keep what is visible of a result; any other block becomes text."""
-    replaced = replace_on_lines(parts, lambda part: _describe_item(part) if isinstance(part, Item) else None)
-    return [part for part in replaced if isinstance(part, VisiblePart)]
 
 
 def _describe_item(item: Item) -> str:

@@ -55,8 +55,7 @@ class NamePolicy(msgspec.Struct, frozen=True):
         """Report the names of a tool's parameters that the provider refuses."""
         for name in map(str, get_object(schema, "properties")):
             if not self._is_taken(name):
-                path = make_pointer(("properties", name))
-                lost.append(Loss(tool, path, "name", self._refusal, warning=True))
+                lost.append(Loss(tool, make_pointer(("properties", name)), "name", self._refusal, warning=True))
 
     @property
     def _refusal(self) -> str:
@@ -137,7 +136,7 @@ class MediaSupport(msgspec.Struct, frozen=True):
         return text if self.blank_texts or text.strip() else DEFAULT_ERROR
 
     def list_losses(self, message: Message, place: str) -> Iterator[Loss]:
-        """List what of a user's message is left out, or written in another way."""
+        """List the parts of a user's message that are left out, or written in another way."""
         for part in message.parts:
             if isinstance(part, Text) and not self.blank_texts and not part.text.strip():
                 yield Loss(place, "", "text", "dropped: a text of blanks alone is refused")

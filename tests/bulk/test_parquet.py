@@ -10,7 +10,7 @@ import pytest
 from stored_bodies import CALL, CUT, OLLAMA, PROSE, read_rows, write_bodies
 
 from streamparse.bulk import inputs, parse_many
-from streamparse.bulk.arrow import make_schema
+from streamparse.bulk.rows import make_schema
 
 arrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")

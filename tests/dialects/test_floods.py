@@ -365,3 +365,29 @@ def test_the_last_marker_is_as_far_away_as_the_texts_behind_it_are_long() -> Non
     flood.end(machine)
     assert machine.recorded == ["<tool>", "<tool>", "words", "<tool>x"]
     assert machine.met == [1 + len("words") + len("<tool>x")]
+
+
+@st.composite
+def _make_floods(draw: st.DrawFn) -> tuple[list[str], dict[str, Any]]:
+    """A part of a call, or of two, again and again; what comes before it and behind it; and how it is read."""
+    rows = [draw(st.sampled_from(list(sp.DIALECTS.values()))) for _ in range(2)]
+    openers = [opener.text for opener in rows[0].openers] + [opener.text for opener in rows[1].openers]
+    example, other = (row.example for row in rows)
+    unit = draw(st.sampled_from([*openers, example[: draw(st.integers(1, len(example)))], *rows[0].drops, *UNITS]))
+    unit = (unit + draw(st.sampled_from(["", "", "\n", " x", *openers]))) or example
+    before, after = (
+        draw(st.sampled_from(["", example, other, *words])) for words in (("Words. ", "```\n"), ("\n", "x"))
+    )
+    text = before + unit * (draw(st.sampled_from([200, 700, 2500])) // len(unit) + 3) + after + example
+    names = [row.name for row in rows]
+    dialects = draw(st.sampled_from(["auto", "all", names[:1], names]))
+    quoted = draw(st.sampled_from(["text", "calls"]))
+    return in_pieces(text, draw(st.sampled_from([7, 16, 100, 600, 100_000]))), {"dialects": dialects, "quoted": quoted}
+
+
+@given(_make_floods(), st.booleans())
+def test_a_flood_of_any_part_of_any_call_is_read_as_without_learning(
+    flood: tuple[list[str], dict[str, Any]], has_tools: bool
+) -> None:
+    pieces, options = flood
+    assert_same_without_floods(pieces, tools=TOOLS if has_tools else None, **options)

@@ -22,6 +22,7 @@ from cuts import (
     revoked_of,
     text_of,
 )
+from test_contract import FOLDER as CONTRACT
 
 import streamparse as sp
 from streamparse.dialects import THOUGHTS
@@ -294,3 +295,15 @@ def test_a_fence_in_place_of_a_marker_is_one_only_before_the_name_of_a_tool(name
     parser.feed(text)
     parser.close(stopped=True)
     assert (len(parser.response.tool_calls), parser.response.content) == (calls, "" if calls else text)
+
+
+@pytest.mark.parametrize("dialect", sorted(sp.DIALECTS.keys() - {"harmony", "tool-text-tag"}))
+def test_what_could_be_no_name_makes_no_call(dialect: str) -> None:
+    """Harmony's recipients may be any word, and a tag of `tool-text-tag` is a tool's own name."""
+    cases = tomllib.loads((CONTRACT / f"{dialect}.toml").read_text(encoding="utf-8"))
+    for name in ("13:", "get_weather.", "get weather"):
+        text = cases["single"]["text"].replace("get_weather", name)
+        parser = sp.TextParser([dialect], tools=TOOLS)
+        events = events_of(parser, in_pieces(text, 3))
+        assert calls_of(events) == []
+        assert "Paris" in parser.response.content

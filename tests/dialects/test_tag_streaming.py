@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from cuts import assert_same_in_every_cut, calls_of, places_of, revoked_of, text_of
+from cuts import assert_same_in_every_cut, calls_of, events_of, in_pieces, places_of, revoked_of, text_of
 
 import streamparse as sp
 from streamparse.dialects.table import child_rows, tag_rows
@@ -170,3 +170,26 @@ def test_line_breaks_that_glm_writes_in_two_characters_are_no_part_of_a_value() 
     text = rf"<tool_call>get_weather{pairs}\n</tool_call>"
     events = assert_same_in_every_cut(lambda: sp.TextParser(["glm-4.5"], tools=TOOLS), text)
     assert calls_of(events) == [("get_weather", {"city": r"Paris\n", "days": 2})]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "hollow"),
+    [
+        *(("array", []), ("object", {}), (["array", "object"], []), ("string", None), ("integer", None)),
+        *((["array", "string"], None), (["array", "null"], None)),
+    ],
+)
+def test_an_element_that_holds_nothing_is_what_its_schema_permits(kinds: Any, hollow: Any) -> None:
+    """A closing tag of another name does not end it."""
+    properties = {"a": {"type": kinds}, "c": {"type": "string"}}
+    tool = {"name": "f", "parameters": {"type": "object", "properties": properties}}
+    mark = "]<]minimax[>["
+    for blank in ("", " ", "\n"):
+        empty = blank if hollow is None else hollow
+        for name in ("a", "b"):
+            rest = f"{blank}{mark}</{name}>{mark}<c>1{mark}</c>"
+            text = f'{mark}<tool_call>{mark}<invoke name="f">{mark}<a>{rest}{mark}</invoke>{mark}</tool_call>'
+            expected = {"a": empty, "c": "1"} if name == "a" else {"a": rest}
+            for size in (1, len(text)):
+                events = events_of(sp.TextParser(["minimax-m3"], tools=[tool]), in_pieces(text, size))
+                assert calls_of(events) == [("f", expected)]

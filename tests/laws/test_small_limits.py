@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from cuts import assert_same_in_every_cut, cut_at, events_of, in_pieces, merged, reasoning_of, text_of
+from subjects import ROWS, texts_of
 
 import streamparse as sp
 from streamparse.tools import Toolset
@@ -50,6 +51,15 @@ def test_a_small_limit_is_met_at_the_same_place_in_every_cut(name: str, limit: s
                 cut = parser()
                 assert merged(events_of(cut, pieces)) == expected, (text, size)
                 assert cut.response == whole.response
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_what_may_be_held_is_half_of_a_text_and_every_cut_gives_the_same(row: str) -> None:
+    for name, each in texts_of(row).items():
+        limits = sp.Limits(max_held_text=max(1, len(each.data) // 2))
+        whole, cut = each.parser(limits=limits), each.parser(limits=limits)
+        assert merged(events_of(whole, [each.data])) == merged(events_of(cut, in_pieces(each.data, 5))), name
+        assert whole.response == cut.response, name
 
 
 def _call(name: str, id: str = "i", key: str = "city") -> str:

@@ -135,7 +135,7 @@ def test_a_new_dialect_is_one_row_and_one_fixture(copy: Path) -> None:
     [row] = _carry_out(copy, "Add a dialect")
     after = _read_fixtures(copy)
     assert _changed(before, after) == {
-        *("dialects/zeta.toml", "openings.json", "drifting.json", "drifting_elsewhere.json"),
+        *("dialects/zeta.toml", "openings.json", "drifting.json", "drifting_elsewhere.json", "least_limits.json"),
     }
 
     case = {"promise": "a call that lacks its end stands", "text": "<|fn|>now<|args|>{} <|fn|>now<|args|>{}"}

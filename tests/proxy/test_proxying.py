@@ -16,7 +16,7 @@ from serving import Upstream, proxied, serving
 import streamparse as sp
 from streamparse import proxy
 from streamparse.dialects import dialect_from_template
-from streamparse.proxy.translation import choose_dialect_to_teach
+from streamparse.proxy.settings import choose_dialect_to_teach
 
 TOOLS = [
     {

@@ -61,6 +61,16 @@ def test_what_turns_out_to_be_no_call_or_is_only_recovered_reaches_the_client_as
 
 @every_client
 @each_way
+def test_of_what_a_model_invents_behind_its_call_nothing_is_a_call_for_the_client(client: str, streamed: bool) -> None:
+    invented = f"\n<tool_response>\n18\n</tool_response>\n{MARKED}\nIt is warm."
+    _, response = _answer(client, MARKED + invented, streamed=streamed)
+    assert [(call.name, call.arguments) for call in response.tool_calls] == BERN
+    assert (response.content, response.ok) == (invented, True)
+    assert response.stop in ("tools", "end")
+
+
+@every_client
+@each_way
 def test_a_call_that_was_drafted_in_a_thought_never_reaches_the_client(client: str, streamed: bool) -> None:
     _, response = _answer(client, THOUGHT, streamed=streamed)
     assert (response.content.strip(), response.tool_calls, response.broken_calls) == ("Hello.", [], [])

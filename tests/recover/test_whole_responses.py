@@ -225,6 +225,14 @@ def test_a_whole_body_has_the_limits_of_one_that_is_fed() -> None:
     assert sp.parse_response(body, limits=sp.Limits(max_total=len(body))).content == "Yes."
 
 
+def test_json_in_the_field_of_an_error_is_one() -> None:
+    text = 'error: {"code": 500, "message": "out of memory"}\n\n'
+    response = sp.parse_response(text.encode())
+    assert [error.code for error in response.errors] == ["provider_error"]
+    assert (response.ok, response.content) == (False, "")
+    assert sp.parse_response(text).content == text  # an answer may well say so
+
+
 def test_an_event_of_words_is_text_though_it_speaks_of_an_error() -> None:
     text = 'event: note\ndata: the "error" is here\n\n'
     assert sp.parse_response(text).content == text

@@ -57,6 +57,7 @@ def _deep(levels: int, wrap: Any) -> Any:
         (BOOLEAN, "true", True),
         ({"type": ["integer", "null"]}, "null", None),
         ({"type": "string"}, 2.5, "2.5"),
+        ({"type": "string"}, 10**400, "1" + 400 * "0"),
         ({"enum": [1, 2, 3]}, "2", 2),
         ({"enum": ["1", "2"]}, 2, "2"),
         ({"enum": [None, True]}, "true", True),
@@ -72,6 +73,41 @@ def test_a_value_is_read_as_what_is_wanted_where_nothing_is_lost(schema: Any, ca
     assert result.call.arguments == {"a": became}
     assert type(result.call.arguments["a"]) is type(became)
     assert set(_codes(result)) == {"coerced"}
+
+
+@pytest.mark.parametrize(
+    ("came", "became"),
+    [
+        ({"1": "5", "0": "6"}, {"1": 5, "0": 6}),
+        ({"1": "x"}, None),
+        ({"01": "5"}, None),
+        ({"": "5"}, None),
+        ({"1": 5, "+1": "5"}, None),
+    ],
+)
+def test_keys_that_look_like_numbers_are_keys(came: dict[str, Any], became: dict[str, Any] | None) -> None:
+    result = _value({"type": "object", "additionalProperties": INTEGER}, came)
+    assert result.ok == (became is not None)
+    assert result.call.arguments == {"a": became or came}
+
+
+def test_a_value_is_converted_at_its_own_place_alone() -> None:
+    inner = {"type": "object", "properties": {"a": INTEGER}}
+    schema = {"type": "object", "properties": {"a": {}}, "additionalProperties": inner}
+    assert _checked(schema, {"a": "5", "": {"a": "7"}}).call.arguments == {"a": "5", "": {"a": "7"}}
+    assert _checked(schema, {"": {"b": 1, "a": "7"}, "1": {"a": "7"}}).call.arguments["1"] == {"a": 7}
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [("2.5", "2.5"), ("-0.5", "-0.5"), ("3.10", None), ("10.00", None), ("1e2", None), ("1234567890123456.78", None)],
+)
+def test_a_number_is_no_text_that_was_not_written_so(written: str, text: str | None) -> None:
+    raw = f'{{"a": {written}}}'
+    schema = {"type": "object", "properties": {"a": {"anyOf": [{"type": "string"}, {"type": "null"}]}}}
+    result = preflight(sp.ToolCall("tool", json.loads(raw), raw=raw), [sp.Tool("tool", parameters=schema)])
+    assert result.ok == (text is not None)
+    assert result.call.arguments == (json.loads(raw) if text is None else {"a": text})
 
 
 @pytest.mark.parametrize(
@@ -194,11 +230,41 @@ def test_the_same_is_told_once() -> None:
 
 
 @pytest.mark.parametrize(
+    ("schema", "good", "bad"),
+    [
+        ({"type": "integer", "description": None, "enum": None, "format": None, "minimum": None}, 1, "x"),
+        ({"type": "string", "title": 5}, "x", None),
+        ({"type": "int"}, 1, "x"),
+        ({"type": ["str", None]}, None, [1]),
+        ({"type": "integer", "minimum": 0, "exclusiveMinimum": True}, 1, 0),
+        ({"type": "integer", "minimum": 0, "exclusiveMinimum": False}, 0, -1),
+        ({"type": "integer", "exclusiveMaximum": True}, 9, "x"),
+        ({"type": "object", "required": ["b", "b"], "properties": {"b": {"const": None}}}, {"b": None}, {"b": 1}),
+    ],
+)
+def test_a_schema_that_programs_or_people_write_otherwise_is_read_as_it_is_meant(
+    schema: Any, good: Any, bad: Any
+) -> None:
+    assert _value(schema, good).findings == ()
+    assert [finding.code for finding in _value(schema, bad).findings if finding.fatal] in (
+        ["wrong_type"],
+        ["invalid_value"],
+    )
+
+
+def test_a_draft_4_schema_keeps_its_words() -> None:
+    schema = {"$schema": "http://json-schema.org/draft-04/schema#", "properties": {"a": {"minimum": 0}}}
+    schema["properties"]["a"]["exclusiveMinimum"] = True  # type: ignore[index]
+    assert [_checked(schema, {"a": number}).ok for number in (0, 1)] == [False, True]
+
+
+@pytest.mark.parametrize(
     ("schema", "place"),
     [
         ({"properties": {"a": {"type": "integer", "required": True}}}, "$.properties.a.required"),
         ({"properties": {"a": {"type": "INTEGER"}}}, "$.properties.a.type"),
         ({"required": "a"}, "$.required"),
+        ({"pattern": ["a"]}, "$.pattern"),
     ],
 )
 def test_a_schema_that_is_none_is_told_with_the_place(schema: Any, place: str) -> None:

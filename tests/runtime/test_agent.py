@@ -320,6 +320,22 @@ async def test_cancelling_reaches_the_tools_and_answers_their_calls():
     assert "stopped" in round_.results[0].error
 
 
+async def test_leaving_the_block_while_a_model_is_asked_ends_the_run():
+    async def model(request):
+        request.read_as("openai-chat")
+        if request.number:
+            await anyio.sleep_forever()
+        return stream(*calls(("double", {"n": 2})))
+
+    with anyio.fail_after(30):
+        async with sp.Agent(model, [double]).run("hello") as run:
+            async for item in run:
+                if isinstance(item, sp.TurnEnd):
+                    await anyio.wait_all_tasks_blocked()
+                    break
+    assert (run.result.stopped_by, len(run.result.history.rounds)) == ("cancelled", 1)
+
+
 async def test_leaving_the_block_ends_the_run_and_leaves_a_history():
     left = []
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import msgspec
 import pytest
+from call_counts import count_calls
 from history_answers import WIRES, answer_of, results_of
 from history_rules import check_messages
 from history_types import check_types, has_types
@@ -433,6 +435,11 @@ def test_what_asks_for_no_truncation_changes_nothing_and_less_than_nothing_is_re
     assert sp.History().truncated(rounds=0, tokens=0) == sp.History()
     with pytest.raises(ValueError, match="negative"):
         whole.truncated(tokens=-1)
+
+
+def test_the_work_of_leaving_rounds_out_grows_as_the_conversation() -> None:
+    short, long = (count_calls(partial(talk(count).truncated, tokens=100)) for count in (50, 200))
+    assert long < 5 * short
 
 
 # -- the record itself -------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """What tools, predicates and consumers do to the objects that they are handed, or raise, changes nothing else."""
 
+import dataclasses
 import gc
 import json
 import threading
@@ -8,6 +9,7 @@ import tracemalloc
 import warnings
 from typing import Any
 
+import anyio
 import msgspec
 import pytest
 from turns import DONE, collect, complete, stream
@@ -218,6 +220,58 @@ async def test_a_denial_without_words_can_be_made_again():
                     run.deny(item, 5)  # type: ignore[arg-type]
                 run.deny(item, "no")
     assert runner.results[0].failure.code == "denied"
+
+
+async def test_a_request_that_comes_back_with_another_index_approves_no_other_call():
+    ran = []
+
+    @sp.tool(needs_approval=True)
+    async def delete(path: str):
+        ran.append(path)
+
+    with anyio.fail_after(30):
+        async with sp.ToolRunner([delete]) as runner:
+            run = runner.run(stream(complete(0, "delete", path="a"), complete(1, "delete", path="b"), DONE))
+            async for item in run:
+                if isinstance(item, sp.ApprovalRequest) and item.index == 0:
+                    run.approve(msgspec.structs.replace(item, index=1))
+                elif isinstance(item, sp.ApprovalRequest):
+                    run.deny(item)
+    assert ran == ["a"]
+
+
+@dataclasses.dataclass
+class Colour:
+    name: str
+
+    def __post_init__(self):
+        self.code = {"red": 1}[self.name]  # as a validator of pydantic may look something up
+
+
+async def test_what_the_type_of_an_argument_raises_is_its_calls_error():
+    @sp.tool(effect="none")
+    async def paint(colour: Colour):
+        return colour.code
+
+    calls = (complete(index, "paint", colour={"name": name}) for index, name in enumerate(("blue", "red")))
+    bad, good = await run_tools([paint], *calls, DONE)
+    assert (bad.failure.kind, bad.attempts) == ("validation", 0)
+    assert "KeyError: 'blue'" in bad.error
+    assert good.result == 1
+
+
+async def test_a_denial_in_words_that_no_encoding_has_can_be_sent_to_the_model():
+    @sp.tool(needs_approval=True)
+    async def look() -> str:
+        raise AssertionError
+
+    async with sp.ToolRunner([look]) as runner:
+        run = runner.run(stream(complete(0, "look"), DONE))
+        async for item in run:
+            if isinstance(item, sp.ApprovalRequest):
+                run.deny(item, "not caf\udce9")  # as a terminal's input is read that is no UTF-8
+    assert runner.results[0].error.endswith("denied: not caf\ufffd")
+    assert msgspec.json.decode(msgspec.json.encode(runner.results[0]), type=sp.ToolResult) == runner.results[0]
 
 
 # -- arguments that are streamed ---------------------------------------------------------------------------

@@ -266,6 +266,19 @@ def test_a_text_that_ends_by_length_is_the_output_and_says_so():
     assert loop.take(AnswerEnded(text("hal", finish_reason="length"), 1.0)) == Finish("length", "hal", True)
 
 
+def test_a_fatal_failure_and_a_missing_approval_end_the_run_although_the_answer_was_cut():
+    cut = calling("look", "look", ok=False, errors=[CUT])
+    fatal = result(0, error="over", failure=ToolFailure("fatal", "over"))
+    loop, _ = begin()
+    assert loop.take(AnswerEnded(cut, 1.0, (fatal, result(1)))) == Finish("fatal")
+    assert loop.failure.message.startswith("stream_truncated")
+    loop, _ = begin()
+    denied = result(1, error="denied", attempts=0, failure=ToolFailure("permission", "denied", "denied"))
+    assert loop.take(AnswerEnded(cut, 1.0, (result(), denied), awaits_approval=True)) == Finish("approval")
+    loop, _ = begin()
+    assert isinstance(loop.take(AnswerEnded(cut, 1.0, (denied,), awaits_approval=True)), Wait)
+
+
 def test_a_fatal_failure_ends_the_run_after_all_calls_are_answered():
     loop, _ = begin()
     fatal = result(0, error="over", failure=ToolFailure("fatal", "over"))

@@ -346,3 +346,49 @@ async def test_a_cancellation_of_ours_is_not_the_tools_failure():
         scope.cancel()
         await attempt(anyio.sleep_forever)
     assert scope.cancelled_caught
+
+
+async def test_a_thread_that_outlives_its_turn_keeps_its_lock_and_its_place_in_the_next():
+    release, order = threading.Event(), []
+
+    def write():
+        release.wait(60)
+        order.append("the thread returned")
+
+    async def read():
+        order.append("another call began")
+
+    tools = [
+        Tool("write", function=write, lock="*", timeout=0.02),
+        Tool("read", function=read, effect="none", lock="*"),
+    ]
+    async with ToolRunner(tools) as runner:
+        with anyio.fail_after(60):
+            await collect(runner, stream(complete(0, "write"), DONE))
+            assert "its thread goes on" in runner.results[0].error
+            async for _ in runner.run(stream(complete(0, "read"), DONE)):
+                release.set()
+    assert order == ["the thread returned", "another call began"]
+    assert [result.success for result in runner.results] == [True]
+
+
+async def test_a_call_that_waits_for_a_thread_of_an_earlier_turn_is_answered_when_its_time_is_over():
+    release = threading.Event()
+
+    def quick_one():
+        raise AssertionError
+
+    tools = [
+        Tool("hang", function=lambda: release.wait(60), lock="*", timeout=0.02),
+        Tool("late", function=quick_one, lock="*", timeout=0.02),
+    ]
+    try:
+        async with ToolRunner(tools) as runner:
+            with anyio.fail_after(60):
+                await collect(runner, stream(complete(0, "hang"), DONE))
+                for _ in range(2):
+                    await collect(runner, stream(complete(0, "late"), DONE))
+                    assert (runner.results[0].attempts, runner.results[0].failure.code) == (0, "no_place")
+                    assert "1 threads are held by tools that did not return (hang)" in runner.results[0].error
+    finally:
+        release.set()

@@ -1,6 +1,7 @@
 """What a user sees of a turn that goes well, or that is broken off."""
 
 import asyncio
+import json
 import subprocess
 import sys
 import threading
@@ -12,6 +13,7 @@ import pytest
 from turns import DONE, FAILED, TEXT, collect, complete, stream
 
 from streamparse.events import ToolCallRevoked
+from streamparse.parser import TextParser
 from streamparse.repair import Finding
 from streamparse.runtime import ToolRunner
 from streamparse.tools import Tool, ToolResult, tool
@@ -510,3 +512,18 @@ def test_without_the_extra_functions_are_checked_by_their_annotations_and_other_
         "[2, None, None]",
         "the tool 'f' has a schema of its own; JSON Schema checks need `pip install 'llm-streamparse[schema]'`",
     ]
+
+
+@pytest.mark.parametrize(("trailing", "ran"), [("refuse", [8, None]), ("run", [8, "HEY"])])
+async def test_calls_behind_a_turn_that_the_model_invented_do_not_run_and_text_behind_a_call_holds_back_its_effects(
+    trailing, ran
+):
+    def write(name, **arguments):
+        return f"<tool_call>\n{json.dumps({'name': name, 'arguments': arguments})}\n</tool_call>\n"
+
+    calls = [write("double", n=4), write("shout", text="hey")]
+    parser = TextParser(["hermes"], tools=[double, shout])
+    events = parser.feed("".join([*calls, "<tool_response>\n8\n</tool_response>\n", *calls]))
+    async with ToolRunner([double, shout], trailing=trailing) as runner:
+        await collect(runner, stream(*events, *parser.close(stopped=True)))
+    assert [result.result for result in runner.results] == ran

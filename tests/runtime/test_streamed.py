@@ -589,3 +589,15 @@ async def test_what_json_cannot_hold_is_no_progress():
         items = [item async for item in runner.run([whole(0, "count"), DONE])]
     assert not any(isinstance(item, sp.Progress) for item in items)
     assert not runner.results[0].success
+
+
+@pytest.mark.parametrize("required", [None, "path", [None, "path"]], ids=repr)
+async def test_a_streamed_tool_whose_schema_requires_nothing_that_can_be_read_is_answered(required):
+    files = Files()
+    parameters = {**files.write_file.tool.parameters, "required": required}
+    tool = sp.Tool("write_file", parameters=parameters, function=files.write_file, effect="idempotent")
+    async with sp.ToolRunner([tool]) as runner:
+        async for _ in runner.run([*HALF, *REST, DONE]):
+            pass
+    assert runner.results[0].success == (required is None)
+    assert files.files == ({"a": "Once upon a time"} if required is None else {})

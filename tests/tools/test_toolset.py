@@ -80,6 +80,13 @@ def test_gemini_types_become_json_schema_types(wrap):
     }
 
 
+def test_counts_in_a_gemini_schema_may_be_texts() -> None:
+    schema = {"type": "ARRAY", "items": {"type": "STRING", "minLength": "1"}, "maxItems": "5"}
+    (read,) = Toolset.of([{"name": "x", "parameters": {"type": "OBJECT", "properties": {"a": schema}}}]).values()
+    listed = read.parameters["properties"]["a"]
+    assert (listed["maxItems"], listed["items"]["minLength"]) == (5, 1)
+
+
 def test_a_definition_is_not_changed_by_reading_it():
     declared = {"name": "x", "parameters": {"type": "OBJECT", "properties": {"a": {"type": "STRING"}}}}
     Toolset.of([declared])

@@ -287,6 +287,97 @@ def test_a_thought_that_comes_whole_is_sent_once_wherever_it_is(place: str) -> N
     assert events == [sp.ReasoningDelta("Hm."), sp.ProviderItem("reasoning", item, None), done]
 
 
+_AT = {"item_id": "i", "output_index": 0}
+PARTS: dict[str, tuple[str, dict[str, Any], str | None, list[sp.Event]]] = {
+    "text": ("content", {"type": "output_text", "text": "all"}, "output_text", [sp.TextDelta("all")]),
+    "refusal": ("content", {"type": "refusal", "refusal": "no"}, None, [sp.RefusalDelta("no")]),
+    "audio": ("content", {"type": "audio", "transcript": "all"}, "audio.transcript", [sp.TextDelta("all")]),
+    "thought": ("content", {"type": "reasoning_text", "text": "all"}, "reasoning_text", [sp.ReasoningDelta("all")]),
+    "part of a thought": ("reasoning", {"type": "reasoning_text", "text": "all"}, None, [sp.ReasoningDelta("all")]),
+    "summary": (
+        "reasoning_summary", {"type": "summary_text", "text": "all"}, "reasoning_summary_text",
+        [sp.ReasoningDelta("all")],
+    ),
+    "nothing": ("content", {"type": "output_text", "text": ""}, None, []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", PARTS)
+def test_a_part_that_is_reported_whole_is_sent_once(case: str) -> None:
+    kind, part, deltas, told = PARTS[case]
+    number = {**_AT, "summary_index" if "summary" in kind else "content_index": 0}
+    whole = _event(f"{kind}_part.done", **number, part=part)
+    pieces = [_event(f"{deltas}.delta", **number, delta=piece) for piece in ("a", "ll")] if deltas else []
+    for events in ([whole], [*pieces, whole]):
+        *seen, _ = assert_same_in_every_cut(lambda: sp.StreamParser("openai-responses"), _write([*events, COMPLETED]))
+        assert seen == told
+
+
+_PARTS = [{"type": "output_text", "text": text} for text in ("Hello ", "World", "World")]
+ODD_PARTS: dict[str, tuple[list[dict[str, Any]], list[sp.Event]]] = {
+    "without numbers, then the item": (
+        [
+            *(_event("content_part.done", **_AT, part=part) for part in _PARTS),
+            _event("output_item.done", output_index=0, item={"type": "message", "id": "i", "content": _PARTS}),
+        ],
+        [sp.TextDelta("Hello WorldWorld")],
+    ),
+    "of two messages that share an index, listed at the end": (
+        [
+            *(
+                _event("content_part.done", item_id=part["text"], output_index=0, content_index=0, part=part)
+                for part in _PARTS[:2]
+            ),
+            _event("completed", response={"status": "completed", "output": [
+                {"type": "message", "id": part["text"], "content": [part]} for part in _PARTS[:2]
+            ]}),
+        ],
+        [sp.TextDelta("Hello "), sp.ProviderItem("phase", None), sp.TextDelta("World")],
+    ),
+    "of a thought, behind deltas, without a type": (
+        [
+            _event("output_item.added", output_index=0, item={"type": "reasoning", "id": "i"}),
+            _event("reasoning_text.delta", **_AT, content_index=0, delta="Hm."),
+            _event("reasoning_part.done", **_AT, content_index=0, part={"text": "Hm."}),
+            _event("content_part.done", **_AT, content_index=1, part={"type": "text", "text": "Hm."}),
+        ],
+        [sp.ReasoningDelta("Hm.")],
+    ),
+    "of a thought whose summary came in pieces": (
+        [
+            _event("reasoning_summary_text.delta", **_AT, summary_index=0, delta="Short."),
+            *(
+                _event("content_part.done", **_AT, content_index=number, part={"type": "reasoning_text", "text": text})
+                for number, text in enumerate(("It is ", "long."))
+            ),
+        ],
+        [sp.ReasoningDelta("Short.")],
+    ),
+    "missing, null, and with notes of another kind": (
+        [
+            _event("reasoning_summary_part.done", **_AT, summary_index=0),
+            _event("content_part.done", **_AT, content_index=0, part=None),
+            _event("content_part.done", **_AT, content_index=0, part={"text": "Yes.", "annotations": {}}),
+        ],
+        [sp.TextDelta("Yes.")],
+    ),
+    "under another id in each event": (
+        [
+            _event("output_text.delta", item_id="x", content_index=0, delta="Yes."),
+            _event("content_part.done", item_id="y", content_index=0, part={"type": "output_text", "text": "Yes."}),
+        ],
+        [sp.TextDelta("Yes.")],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ODD_PARTS)
+def test_parts_that_are_reported_in_other_ways_are_sent_once(case: str) -> None:
+    events, told = ODD_PARTS[case]
+    *seen, _ = assert_same_in_every_cut(lambda: sp.StreamParser("openai-responses"), _write([*events, COMPLETED]))
+    assert seen == told
+
+
 @pytest.mark.parametrize(("content", "told"), [("Yes.", [sp.TextDelta("Yes.")]), (None, []), ([], [])])
 def test_a_message_that_comes_whole_has_its_phase_before_its_text(content: Any, told: list[sp.Event]) -> None:
     item = {"type": "message", "id": "m", "phase": "commentary", "content": content}

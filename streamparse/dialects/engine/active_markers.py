@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, TypeAlias, get_args
 from msgspec.structs import replace
 
 from streamparse.dialects.engine.grammar import Dialect, Dialects, Opener, Position, Thought
-from streamparse.dialects.engine.markers import IndexedMarkers, MarkerIndex, ToolNames, get_index
+from streamparse.dialects.engine.markers import IndexedMarkers, MarkerIndex, ToolNames, get_index, unite
 
 _POSITIONS: Final[tuple[Position, ...]] = get_args(Position)
 # What servers leave after a bare call, whatever the model: it is not text.
@@ -46,6 +46,8 @@ _Candidates: TypeAlias = dict[str, list[Candidate]]
 _Counts: TypeAlias = Callable[[Candidate], bool]
 _Built: TypeAlias = tuple[IndexedMarkers, IndexedMarkers, IndexedMarkers]
 _NONE: Final[frozenset[str]] = frozenset()  # each one that is made costs 216 bytes
+NO_MARKERS: Final = IndexedMarkers((), _NONE, (), ToolNames(_NONE))
+"""What is looked for where nothing is a marker."""
 
 
 class Catalogue:
@@ -53,8 +55,8 @@ class Catalogue:
 
     `dialects` by name, in the order in which they are asked; `thoughts`, the ways to mark reasoning, by name;
     `reasoning`: the dialects that `"reasoning"` means; `endings`: what ends calls and turns, whatever the dialect,
-    and `turn_ends`: what ends turns; `load(name)` adds a dialect that is not there yet, and returns False if no
-    distribution offers it.
+    and `turn_ends`: what ends turns; `other_turns`: what begins the turn of somebody else; `load(name)` adds a dialect
+    that is not there yet, and returns False if no distribution offers it.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class Catalogue:
         reasoning: tuple[Dialect, ...],
         endings: frozenset[str],
         turn_ends: frozenset[str],
+        other_turns: frozenset[str],
         load: Callable[[str], bool],
     ) -> None:
         self.dialects = dialects
@@ -71,6 +74,7 @@ class Catalogue:
         self.reasoning = reasoning
         self.endings = endings
         self.turn_ends = turn_ends
+        self.other_turns = other_turns
         self._load = load
         self._known: tuple[str, ...] = ()
         self._select: Callable[..., _Selection]  # from the dialects that are known
@@ -146,6 +150,7 @@ class _Selection:
         self.text_openers = {marker: (marker, *row.drops) for row in wrapping for marker in row.opens_text}
         self.drops = frozenset(marker for row in named for marker in row.drops)
         self.endings, self.turn_ends = catalogue.endings, catalogue.turn_ends
+        self.other_turns = catalogue.other_turns
         self.openers: _Candidates = {}
         self.by_name: _Candidates = {}
         for each in _list_candidates(named, others, tools):
@@ -207,12 +212,15 @@ class ActiveMarkers:
         self.endings, self.turn_ends = selection.endings, selection.turn_ends
         # What may follow the bare calls that were found, so that they are not revoked.
         self.settles = _NONE
+        # What begins the turn of somebody else, once a call was found.
+        self.other_turns = _NONE
         self._found = _NONE  # the dialects that produced a call
         self._repeated = _NONE  # markers that count next to a call of their dialect
         self._repeated_leads: tuple[str, ...] = ()
         # What is looked for at the start, after a call, and in text.
-        self.at_start, self.later, self.prose = _build_first(selection, tools)
+        self.at_start, self.later, self.prose = _build(selection, tools, selection.drops, selection.drops, ())
         self._listed: dict[tuple[str, Position], list[Candidate]] = {}
+        self._own: dict[str, str]  # of what begins the turn of somebody else, what a dialect reads itself
         self._in_thought: dict[tuple[Thought, bool], IndexedMarkers] | None = None  # few answers have many thoughts
 
     def note_found(self, dialect: Dialect) -> None:
@@ -224,6 +232,7 @@ class ActiveMarkers:
             return
         self._found |= {dialect.name}
         self.settles = self.settles.union(dialect.settles)
+        self.other_turns = self._selection.other_turns
         openers = [opener for opener in dialect.openers if opener.position != "start"]
         selection = self._selection
         self._repeated |= {each.text for each in openers if not each.each_tool and each.text in self.openers}
@@ -240,10 +249,11 @@ class ActiveMarkers:
         self.drop(self._selection.text_openers[marker])
         return True
 
-    def drop(self, markers: Collection[str]) -> None:
-        """These markers are structure from here on."""
-        if not self.drops.issuperset(markers):
+    def drop(self, markers: Collection[str], turns: frozenset[str] = _NONE) -> None:
+        """These markers are structure from here on; `turns` begin the turn of somebody else."""
+        if not (self.drops.issuperset(markers) and self.other_turns.issuperset(turns)):
             self.drops = self.drops.union(markers)
+            self.other_turns = self.other_turns | turns
             self._build()
 
     def get_markers_in_thought(self, thought: Thought, is_fresh: bool) -> IndexedMarkers:
@@ -252,7 +262,7 @@ class ActiveMarkers:
         markers = built.get((thought, is_fresh))
         if markers is None:
             echoes = (*thought.opens, *thought.echoes) if is_fresh else ()
-            own = get_index(self.drops.union(thought.closes, echoes))
+            own = get_index(unite(unite(self.drops, self.other_turns), frozenset((*thought.closes, *echoes))))
             fixed, leads = self._selection.ending
             markers = IndexedMarkers((fixed, own), self._selection.in_thought, leads, self._tools)
             built[thought, is_fresh] = markers
@@ -288,33 +298,41 @@ class ActiveMarkers:
                 found = sorted([*found, *named], key=_get_rank)
         return found
 
+    def find_own(self, turn: str) -> str:
+        """Return what a dialect reads itself of a marker that begins the turn of somebody else; "" if none does."""
+        own = self._own.get(turn)
+        if own is None:
+            parts = (turn[:size] for size in range(len(turn), 1, -1))
+            own = self._own[turn] = next(filter(self._is_own, parts), "")
+        return own
+
+    def _is_own(self, marker: str) -> bool:
+        return marker in self.drops or marker in self.thoughts or bool(self._list_sharing(marker))
+
     def _is_repeated(self, candidate: Candidate) -> bool:
         return candidate.dialect.name in self._found and candidate.opener.position != "start"
 
     def _build(self) -> None:
         """Build the sets of markers that are looked for at the start, after a call, and in text."""
-        after_call = self.drops | self.endings | self.settles | self._repeated
-        built = _build(self._selection, self._tools, self.drops, after_call, self._repeated_leads)
+        more = unite(self.drops, self.other_turns)
+        after_call = unite(more, self.endings | self.settles | self._repeated)
+        built = _build(self._selection, self._tools, more, after_call, self._repeated_leads)
         self.at_start, self.later, self.prose = built
         self._listed = {}
+        self._own = {}
         self._in_thought = None
 
 
 @lru_cache(maxsize=64)
-def _build_first(selection: _Selection, tools: ToolNames) -> _Built:
-    """Build what an answer is searched for before anything was found in it."""
-    return _build(selection, tools, selection.drops, selection.drops, ())
-
-
 def _build(
-    selection: _Selection, tools: ToolNames, drops: frozenset[str], after_call: frozenset[str], leads: tuple[str, ...]
+    selection: _Selection, tools: ToolNames, more: frozenset[str], after_call: frozenset[str], leads: tuple[str, ...]
 ) -> _Built:
     """Build the sets of markers that are looked for at the start, after a call, and in text.
 
-    `after_call` and `leads` count only after a call.
+    `more` counts in all of them, `after_call` and `leads` only after a call.
     """
     at_start, later, prose = selection.at_start, selection.later, selection.prose
-    own = get_index(drops)
+    own = get_index(more)
     leads = tuple({*later.leads, *leads}) if leads else later.leads
     return (
         IndexedMarkers((at_start.fixed, own), selection.everywhere, at_start.leads, tools),

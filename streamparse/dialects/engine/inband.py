@@ -37,7 +37,15 @@ from streamparse.dialects.engine.grammar import (
 from streamparse.dialects.engine.markers import Found, MarkerMatch
 from streamparse.dialects.engine.reader import Reader, RescanBudget, Step
 from streamparse.dialects.engine.sinks import DirectSink
-from streamparse.dialects.engine.spans import AFTER_CALL, IN_TEXT, START, OpenThought, VisibleText
+from streamparse.dialects.engine.spans import (
+    AFTER_CALL,
+    IN_TEXT,
+    INVENTED,
+    START,
+    TURN_BEGUN,
+    OpenThought,
+    VisibleText,
+)
 from streamparse.events import Place, Scope, Source
 from streamparse.limits import Limits, most
 from streamparse.patterns import BLANKS, lazy_re
@@ -65,7 +73,8 @@ class InBandParser:
 
     __slots__ = (  # so many attributes in a dict would take most of the room of an idle parser
         *("_active", "_attempt", "_budget", "_catalogue", "_dialects", "_direct", "_find_in_prose", "_floods"),
-        *("_follows_quoted", "_found", "_has_reasoning", "_ignores_auto", "_is_outdated", "_joins_thoughts"),
+        *("_follows_drop", "_follows_quoted", "_found", "_has_reasoning", "_has_settled", "_ignores_auto"),
+        *("_is_outdated", "_joins_thoughts"),
         *("_markers", "_pieces", "_reader", "_setting", "_sink", "_span", "_steps", "_taped", "_tell"),
         *("_text", "_thought", "_tools", "call_arguments", "call_end", "call_error", "call_repaired", "call_revoke"),
         *("call_teller", "calls_doubted", "dialect", "end", "finish", "ignores_calls", "usage"),
@@ -114,6 +123,8 @@ class InBandParser:
         self._thought: OpenThought | None = None
         self._joins_thoughts = False  # since the last call there was a thought
         self._follows_quoted = False  # nothing but blanks since a call that was quoted
+        self._follows_drop = False  # nothing since a marker that was dropped
+        self._has_settled = False  # a bare call stands, for what follows it belongs to its format
         views = {} if tools else NO_VIEWS
         context = Context(direct, tools, limits, thoughts=self._has_reasoning, views=views)
         self._setting = Setting(
@@ -174,7 +185,7 @@ class InBandParser:
             self._attempt is None
             and reader.at >= len(reader.buffer)
             and self._span.is_prose
-            and not self._follows_quoted
+            and not (self._follows_quoted or self._follows_drop)
         )
         self._find_in_prose = self._markers.may_hold if is_prose else None
         # Only short texts come again.
@@ -274,9 +285,9 @@ class InBandParser:
     def _renew_markers(self) -> None:
         """Look for what `dialects` means now."""
         self._is_outdated = False
-        drops = self._active.drops
+        before = self._active
         self._active = self._catalogue.activate(self._dialects, self._tools.names, self._has_reasoning)
-        self._active.drop(drops)
+        self._active.drop(before.drops, before.other_turns)
         self._markers = self._span.get_markers(self._active)
 
     def close(self, stopped: bool = False) -> None:
@@ -333,14 +344,15 @@ class InBandParser:
         if len(held) > _MOST_HELD:
             return None
         return (
-            span, self._markers, self._follows_quoted, self._joins_thoughts, direct.has_calls, bool(direct.calls),
-            max(0, self._budget.ahead), held, span.state,
+            span, self._markers, self._follows_quoted, self._follows_drop, self._joins_thoughts, direct.has_calls,
+            bool(direct.calls), self._has_settled, max(0, self._budget.ahead), held, span.state,
         )  # fmt: skip
 
     def restore(self, snapshot: Snapshot) -> None:
         """See `Machine`."""
         assert isinstance(snapshot, tuple)
-        _, self._markers, self._follows_quoted, self._joins_thoughts, _, _, self._budget.ahead, held, state = snapshot
+        _, self._markers, self._follows_quoted, self._follows_drop, self._joins_thoughts = snapshot[:5]
+        *_, self._budget.ahead, held, state = snapshot
         self._attempt = None
         self._reader.reset(held)
         self._span.state = state
@@ -381,9 +393,11 @@ class InBandParser:
     def _scan(self) -> bool:
         """Pass on text up to the next marker, and act on it; return False if more text is needed."""
         reader, place = self._reader, self._text.place
+        if place == TURN_BEGUN:
+            return self._read_begun_turn()
         text, at = reader.buffer, reader.at
         found: Found | None = None
-        if self._thought is None and place != IN_TEXT and len(text) - at > _MOST_MARKER:
+        if self._thought is None and place < IN_TEXT and len(text) - at > _MOST_MARKER:
             visible, found = self._find_visible(text, at)
             if visible >= 0:  # so the rest is searched with the fewer markers that count in text
                 self._write(self._take(visible + 1 - at))
@@ -440,6 +454,7 @@ class InBandParser:
 
     def _write(self, text: str) -> None:
         """Pass on text, or thought, that belongs to no call."""
+        self._follows_drop = False
         if self._follows_quoted and text.strip(BLANKS):
             self._follows_quoted = False
         if self._span.write(text):
@@ -479,9 +494,16 @@ class InBandParser:
             self._meet_in_thought(self._thought, marker)
             return
         text, active = self._text, self._active
+        if marker in active.other_turns:
+            own = active.find_own(marker)
+            if not own and self._is_turn_of_others():
+                self._begin_turn(marker, gap)
+                return
+            marker = own or marker
         is_at_edge = text.place != IN_TEXT
         if is_at_edge and text.held.calls and marker in active.settles:
             text.held.release()
+            self._has_settled = True
             self._write(self._take(gap + len(marker)))
             return
         thought = active.thoughts.get(marker) if is_at_edge or self._opens_inside(marker) else None
@@ -510,6 +532,43 @@ class InBandParser:
         )  # fmt: skip
         self._try(met)
 
+    def _is_turn_of_others(self) -> bool:
+        """Whether such a marker begins a turn here: next to a call, or behind one that stands, where a turn may begin.
+
+        That is at the start of a line, and right behind a special token, dropped or not.
+        """
+        text, quotes = self._text, self._text.quotes
+        if self._follows_quoted or text.draft_ends:
+            return False
+        if text.place == AFTER_CALL:
+            return self._direct.has_calls
+        if not (self._direct.calls or self._has_settled):
+            return False
+        if text.place == START or self._follows_drop:
+            return True
+        return (quotes.is_at_margin and not quotes.is_in_code) or (
+            quotes.is_after_token and not quotes.is_open(is_token=True)
+        )
+
+    def _begin_turn(self, marker: str, gap: int) -> None:
+        self._setting.note_marker(len(self._reader.buffer) - self._reader.at - gap)
+        self._write(self._take(gap + len(marker)))
+        self._text.place = TURN_BEGUN
+        self._markers = self._span.get_markers(self._active)
+
+    def _read_begun_turn(self) -> bool:
+        """Pass on blanks in such a turn; what is visible shows that the model invented it, and all of it is text."""
+        reader = self._reader
+        blanks = _BLANKS.match(reader.buffer, reader.at)
+        assert blanks is not None
+        if blanks[0]:
+            self._write(self._take(len(blanks[0])))
+        if reader.at >= len(reader.buffer):
+            return False
+        self._text.place = INVENTED
+        self._sink.error("frame", "invented_turn", "behind a call the model went on as somebody else: this is text")
+        return True
+
     def _note_thought_marker(self, marker: str, gap: int, is_at_edge: bool) -> int:
         """Note a marker of thoughts that opens none; return how much of the gap before it is text."""
         if (not is_at_edge and self._text.quotes.is_open()) or not self._text.note_thought_marker(
@@ -534,6 +593,10 @@ class InBandParser:
 
     def _meet_in_thought(self, span: OpenThought, marker: str) -> None:
         thought = span.thought
+        if marker in self._active.other_turns:
+            own = self._active.find_own(marker)
+            span.is_invented = span.is_invented or (not own and bool(span.held.calls))
+            marker = own or marker
         if marker in thought.closes:
             self._take(len(marker))
             self._close_thought(span)
@@ -543,7 +606,8 @@ class InBandParser:
             self._markers = self._span.get_markers(self._active)
         else:
             is_quoted = not span.held.calls and span.quotes.is_open(_is_token(marker))
-            candidates = [] if is_quoted else self._active.list_candidates_in_thought(marker)
+            is_text = is_quoted or span.is_invented
+            candidates = [] if is_text else self._active.list_candidates_in_thought(marker)
             is_structure = marker in self._active.drops and not is_quoted
             self._try(MarkerMet(marker, 0, candidates, is_structure, in_thought=True, is_quoted=is_quoted))
 
@@ -616,6 +680,7 @@ class InBandParser:
         opened = met.gap + len(met.text)
         if met.is_structure:
             dropped = self._take(opened)
+            self._follows_drop = True
             if self._thought is None and self._text.held.calls:
                 self._text.held.add_text(dropped)  # if they are revoked, all of it is text
         elif met.is_ending and not seen and self._direct.has_calls:

@@ -142,8 +142,8 @@ def compile_markers(*literals: str) -> Markers:
 
 
 def write_any(literals: Iterable[str]) -> str:
-    """A pattern of any of the literals, the longest first; of none, one that never matches."""
-    return "(?:" + ("|".join(re.escape(literal) for literal in sorted(literals, key=len, reverse=True)) or "(?!)") + ")"
+    """A pattern of any of the literals, each before those that it begins with; of none, one that never matches."""
+    return "(?:" + ("|".join(map(re.escape, sorted(literals, reverse=True))) or "(?!)") + ")"
 
 
 def _write_alternation(literals: Iterable[str]) -> str:
@@ -227,6 +227,9 @@ class ToolNames(MarkerIndex):
         return at < len(self._ordered) and self._ordered[at].startswith(head)
 
 
+_NOTHING: Final[frozenset[str]] = frozenset()
+
+
 class IndexedMarkers:
     """A set of markers to look for: the literals of some indexes, and the names of tools after each of `leads`."""
 
@@ -240,13 +243,9 @@ class IndexedMarkers:
     ) -> None:
         """`universe`: the literals of all sets that share a filter.  Others cost a pattern of their own."""
         self._index = _join_indexes(tuple(index for index in indexes if index.literals))
-        if not self._index.literals:
-            universe = frozenset()  # none of it is looked for
-        elif not self._index.literals <= universe:
-            universe |= self._index.literals
         self._leads = leads if tools.literals else ()
-        if not (self._index.literals or self._leads):
-            universe = frozenset()  # nothing is looked for
+        # Without literals none of the universe is looked for.
+        universe = unite(universe, self._index.literals) if self._index.literals else _NOTHING
         self._tools = tools
         self._universe = universe
         self._by_first: tuple[FirstFilter, ...] = ()
@@ -445,6 +444,12 @@ class _FalseStarts:
             self._first, self._head = at, head
         self._count += 1
         return at + 1
+
+
+@lru_cache(maxsize=256)
+def unite(some: frozenset[str], others: frozenset[str]) -> frozenset[str]:
+    """Return all of the literals, as one and the same set for the same literals."""
+    return some if others <= some else some | others
 
 
 @lru_cache(maxsize=256)

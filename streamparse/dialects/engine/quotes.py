@@ -65,6 +65,12 @@ class Quotes:
         return self._last[-1:] in (" ", "\t")
 
     @property
+    def is_after_token(self) -> bool:
+        """Whether a special token is right before, in the same line."""
+        self._read()
+        return self._last in ("|>", "｜>")
+
+    @property
     def is_in_code(self) -> bool:
         """Whether what comes next is in a fence or a code span."""
         self._read()

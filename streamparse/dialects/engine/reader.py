@@ -303,11 +303,9 @@ class Reader:
         while True:
             found = markers.search(self.buffer, self.at)
             if found is None:
-                if self.at < len(self.buffer):
-                    tell(self.take(len(self.buffer) - self.at))
+                self._pass_on(len(self.buffer), tell)
             else:
-                if found.start() > self.at:
-                    tell(self.take(found.start() - self.at))
+                self._pass_on(found.start(), tell)
                 if markers.is_complete(found, self.final):
                     return found[0]
                 if self.final and len(found[0]) >= least:
@@ -321,6 +319,14 @@ class Reader:
             self.fast_path = go_on if self._kept is None and self.at == len(self.buffer) else None
             yield
             self.fast_path = None
+
+    def _pass_on(self, end: int, tell: Callable[[str], object]) -> None:
+        """Take the text up to `end`: never more at once than may be kept, for what is told may be kept no longer."""
+        while self.at < end:
+            size = end - self.at
+            if self._kept is not None and self._most is not None:
+                size = min(size, max(1, self._most - self._kept.tell()))
+            tell(self.take(size))
 
 
 class _Searched(NamedTuple):

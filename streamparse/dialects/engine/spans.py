@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from io import StringIO
 from typing import Any, Final
 
-from streamparse.dialects.engine.active_markers import ActiveMarkers
+from streamparse.dialects.engine.active_markers import NO_MARKERS, ActiveMarkers
 from streamparse.dialects.engine.grammar import Position, Thought
 from streamparse.dialects.engine.markers import IndexedMarkers
 from streamparse.dialects.engine.quotes import Quotes
@@ -20,7 +20,9 @@ from streamparse.sink import Call, Sink
 
 START: Final = 0  # nothing but blanks and thoughts so far
 AFTER_CALL: Final = 1  # nothing but blanks since a call
-IN_TEXT: Final = 2
+TURN_BEGUN: Final = 2  # nothing but blanks since what begins the turn of somebody else
+IN_TEXT: Final = 3
+INVENTED: Final = 4  # in such a turn: nothing is a marker
 
 _MOST_ENDINGS: Final = 16  # that may wait after a call; more are text
 _CLOSING_TAGS: Final = ("</", "[/", "◁/")
@@ -117,7 +119,7 @@ class VisibleText:
     @property
     def is_prose(self) -> bool:
         """Whether text without a marker is passed on as it is, and changes nothing."""
-        return self.place == IN_TEXT and self._lead not in _BEGUN_LEADS and not self.held.calls
+        return self.place >= IN_TEXT and self._lead not in _BEGUN_LEADS and not self.held.calls
 
     @property
     def position(self) -> Position:
@@ -128,7 +130,7 @@ class VisibleText:
 
     def get_markers(self, active: ActiveMarkers) -> IndexedMarkers:
         """Return the markers that count here."""
-        return (active.at_start, active.later, active.prose)[self.place]
+        return (active.at_start, active.later, NO_MARKERS, active.prose, NO_MARKERS)[self.place]
 
     def is_led(self, marker: str) -> bool:
         """Whether what was said agrees with a marker: `Action:` needs one of the leads of its format."""
@@ -158,7 +160,7 @@ class VisibleText:
         is_change = self.held.text is not None and self.revoke("text_follows")
         if self._lead in _BEGUN_LEADS:
             self._lead = (self._lead + text).lstrip(BLANKS)[:_MOST_LEAD]
-        if not is_blank and self.place != IN_TEXT:
+        if not is_blank and self.place < IN_TEXT:
             self.place = IN_TEXT
             is_change = True
         # As `pass_on`, without a call.
@@ -205,6 +207,8 @@ class OpenThought:
         self.is_fresh = True
         # Something was passed on by `write`, be it blanks.
         self.has_told = False
+        # In the turn of somebody else, behind a call: no more calls are looked for.
+        self.is_invented = False
         self.passed_on: list[str] | None = None  # while it is a list: the thought that is passed on
 
     def tell_run(self, texts: list[str]) -> int:
@@ -214,11 +218,11 @@ class OpenThought:
     @property
     def state(self) -> tuple[Any, ...]:
         """As of `VisibleText`."""
-        return self.is_fresh, self.joins, self.quotes.state
+        return self.is_fresh, self.joins, self.is_invented, self.quotes.state
 
     @state.setter
     def state(self, state: tuple[Any, ...]) -> None:
-        self.is_fresh, self.joins, self.quotes.state = state
+        self.is_fresh, self.joins, self.is_invented, self.quotes.state = state
 
     @property
     def is_prose(self) -> bool:

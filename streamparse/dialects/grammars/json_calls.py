@@ -121,7 +121,7 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
         closes, last_closes = write_any(self.closes), write_any((*self.closes, *self.last_closes))
         return Patterns(
             leading=self.lead,
-            between=rf"{GAP}(?:{_MORE}|(?=\}}?{GAP}{closes}))",
+            between=rf"{GAP}{_MORE}",
             in_list=rf"{GAP}(?:{_MORE}|,?{GAP}\])",
             end=rf"{GAP}\}}?{GAP}{closes}",  # perhaps after one brace too many
             last_end=rf"{GAP}\}}?{GAP}{last_closes}",

@@ -150,7 +150,7 @@ def read_string(
 
 
 def _unquote(token: str) -> str | None:
-    if "\\" not in token and token.isprintable():
+    if "\\" not in token:
         return token[1:-1]
     try:
         value = read(token).value

@@ -219,11 +219,8 @@ def _write_event(kind: str, fields: dict[str, Any]) -> bytes:
 
 
 def _write_delta(index: int, head: bytes, text: str) -> bytes:
-    return b'event: content_block_delta\ndata: {"type":"content_block_delta","index":%d,"delta":{"type":%b%b}}\n\n' % (
-        index,
-        head,
-        encode(text),
-    )
+    begin = b'event: content_block_delta\ndata: {"type":"content_block_delta","index":%d,"delta":{"type":%b'
+    return begin % (index, head) + encode(text) + b"}}\n\n"
 
 
 def _write_block_stop(index: int) -> bytes:

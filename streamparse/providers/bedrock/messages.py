@@ -1,4 +1,4 @@
-"""Amazon Bedrock's Converse.
+"""Amazon Bedrock's Converse: the messages, and whole requests.
 
 https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
 
@@ -6,6 +6,13 @@ The results of parallel calls are blocks of one user's message, each with its `s
 sent as one, anything else as text.  Bytes (pictures, redacted thought) are base64, as on the wire; boto3 wants them
 decoded.  A document must have a name, in few kinds of letters; one that has none is named after its content
 (https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ContentBlock.html).
+
+**Requests.** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
+
+The path names the model (boto3 takes it as `modelId`), and the operation says whether it is a stream, so they are not
+in the body.
+
+A request whose messages hold calls or results must declare tools: https://github.com/vercel/ai/pull/7537
 """
 
 from __future__ import annotations
@@ -22,15 +29,17 @@ from msgspec.structs import replace
 from streamparse.loss import Loss
 from streamparse.providers.bedrock.facts import SERVER_TOOL_KEYS
 from streamparse.response import ToolCall
-from streamparse.tools import ToolResult
+from streamparse.tools import Tool, ToolResult
 from streamparse.writing.adapter import Adapter, JSONObject
 from streamparse.writing.content import DOCUMENT_ENDINGS, VisiblePart, find_document_type, is_cited, make_text_document
 from streamparse.writing.correlation import drop_last_thoughts
-from streamparse.writing.definitions import has_keys
+from streamparse.writing.definitions import DeclaredTool, has_keys
 from streamparse.writing.json_access import drop_empty, get_at, get_object, get_objects, get_str
 from streamparse.writing.parts import Document, Image, Item, Message, Part, Text, Thought, is_item, read_role
+from streamparse.writing.request import Request
+from streamparse.writing.request_format import RequestFormat, place_alike
 from streamparse.writing.results import list_text_losses, make_result, show_result
-from streamparse.writing.traits import IdPolicy, MediaSupport, NamePolicy, ProviderTraits
+from streamparse.writing.traits import NO_NAME, IdPolicy, MediaSupport, NamePolicy, ProviderTraits
 
 _MESSAGE_ITEMS: Final = ("metrics", "trace", "additionalModelResponseFields")
 """Items that say how an answer went; no message has a place for them."""
@@ -208,3 +217,53 @@ def _read_block(block: Mapping[str, Any]) -> list[Part]:
     redacted = get_str(thought, "redactedContent")
     items = [Item(kind, value) for kind, value in (("signature", signature), ("redactedContent", redacted)) if value]
     return [*([Thought(text)] if text else []), *items]
+
+
+# -- requests --------------------------------------------------------------------------------------
+
+_NO_SCHEMA: dict[str, Any] = {"type": "object", "properties": {}}
+_MAX_SHOWN = 200  # characters of a loss that names tools
+_MODES = {"auto": "auto", "required": "any"}
+
+
+def _restrict(request: Request, lost: list[Loss]) -> Request:
+    """Declare the tools that the conversation calls, where the request declares none."""
+    called = [call.name for message in request.messages for call in message.calls]
+    answered = [NO_NAME for message in request.messages if message.results]
+    if request.tools or not (called or answered):
+        return request
+    names = dict.fromkeys(called or answered)
+    outcome = f"declared, without schemas, for the messages call them: {', '.join(names)}"
+    lost.append(Loss("request", "", "tools", outcome[:_MAX_SHOWN], warning=True))
+    return replace(request, tools=[DeclaredTool(Tool(name, parameters=_NO_SCHEMA)) for name in names])
+
+
+def _write_others(request: Request, lost: list[Loss]) -> dict[str, Any]:
+    choice = request.choice
+    if not request.tools:
+        return {}
+    if choice.name:
+        return {"toolConfig.toolChoice": {"tool": {"name": choice.name}}}
+    if choice.mode == "none":  # tools must be declared where the history has calls, so they stay
+        lost.append(Loss("request", "", "tool_choice", "dropped: the model decides"))
+    return {"toolConfig.toolChoice": {_MODES[choice.mode]: {}} if choice.mode in _MODES else None}
+
+
+BEDROCK_REQUESTS = RequestFormat(
+    fields=place_alike("messages", "system")
+    | place_alike("temperature", section="inferenceConfig")
+    | {
+        "top_p": "inferenceConfig.topP",
+        "max_tokens": "inferenceConfig.maxTokens",
+        "stop": "inferenceConfig.stopSequences",
+        "tools": "toolConfig.tools",
+    },
+    bounds={"temperature": (0, 1), "top_p": (0, 1)},
+    dropped={
+        "schema": ("response_format", "dropped: each model has other words for it here"),
+        "think": ("thinking", "dropped: each model has other words for it here"),
+    },
+    restrict=_restrict,
+    write_others=_write_others,
+    write_system=lambda text: [{"text": text}],
+)

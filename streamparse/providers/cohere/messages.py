@@ -1,9 +1,14 @@
-"""Cohere's chat, version 2.
+"""Cohere's chat, version 2: the messages, and whole requests.
 
 https://docs.cohere.com/v2/docs/tool-use-overview
 
 A result is one `tool` message that holds a document, which is an object; several of them, or texts with them, are read
 as a list.  The plan that came with calls goes back with them, in place of the text.
+
+**Requests.** https://docs.cohere.com/v2/reference/chat
+
+One tool cannot be named as the one that must be called: it is then the only one that is declared, which has the same
+effect.
 """
 
 from __future__ import annotations
@@ -19,6 +24,8 @@ from streamparse.tools import ToolResult
 from streamparse.writing.adapter import JSONObject
 from streamparse.writing.json_access import drop_empty, get_object, get_objects, get_str
 from streamparse.writing.parts import Item, Message, Part, Text, Thought, is_item
+from streamparse.writing.request import SAMPLING_FIELDS, Choice, Request
+from streamparse.writing.request_format import RequestFormat, place_alike
 from streamparse.writing.results import show_result, unwrap_result, wrap_result
 from streamparse.writing.traits import ANY_ID, MediaSupport, NamePolicy, is_no_server_tool
 
@@ -106,3 +113,42 @@ def _read_value(block: Mapping[str, Any]) -> Any:
     if document := get_object(block, "document"):
         return document.get("data")
     return block["text"] if isinstance(block.get("text"), str) else dict(block)
+
+
+# -- requests --------------------------------------------------------------------------------------
+
+_MODES: dict[str, Any] = {"REQUIRED": "required", "NONE": "none"}
+_WORDS = {mode: word for word, mode in _MODES.items()}
+
+
+def _read_others(request: Mapping[str, Any], _lost: list[Loss]) -> dict[str, Any]:
+    choice = Choice(_MODES.get(get_str(request, "tool_choice")))
+    form = get_object(request, "response_format")
+    schema = dict(get_object(form, "json_schema")) if form.get("type") == "json_object" else None
+    return {"choice": choice, "schema": schema}
+
+
+def _restrict(request: Request, _lost: list[Loss]) -> Request:
+    only = [declared for declared in request.tools if declared.tool.name == request.choice.name]
+    return replace(request, tools=only or request.tools)
+
+
+def _write_others(request: Request, _lost: list[Loss]) -> dict[str, Any]:
+    form = {"type": "json_object", **({"json_schema": request.schema} if request.schema else {})}
+    return {
+        "stream": request.stream,
+        "tool_choice": _WORDS.get(request.choice.mode or "") if request.tools else None,
+        "response_format": form if request.schema is not None else None,
+    }
+
+
+COHERE_REQUESTS = RequestFormat(
+    fields=place_alike("model", "messages", "stream", "tools", "max_tokens", *SAMPLING_FIELDS)
+    | {"stop": "stop_sequences", "top_p": "p", "top_k": "k", "think": "thinking.type"},
+    other_places=("tool_choice", "response_format"),
+    bounds={"top_p": (0.01, 0.99), "top_k": (0, 500), "presence_penalty": (0, 1), "frequency_penalty": (0, 1)},
+    max_stops=5,
+    read_others=_read_others,
+    restrict=_restrict,
+    write_others=_write_others,
+)

@@ -159,8 +159,9 @@ class Cohere(MessageWire[_Event]):
         if function.name:
             if self._plan.tell():
                 self._send_plan()
-            if self._ended:
-                self._move_on()
+            for ended in self._ended:  # the model moved on from them
+                self._sink.call_end(ended)
+            self._ended.clear()
             call = self._calls[index] = self._sink.call_start(function.name, fragment.id or None)
         else:
             call = self._calls.get(index)
@@ -181,14 +182,8 @@ class Cohere(MessageWire[_Event]):
         elif call is not None:
             self._sink.call_end(call)
 
-    def _move_on(self) -> None:
-        for call in self._ended:
-            self._sink.call_end(call)
-        self._ended.clear()
-
     def _send_plan(self) -> None:
-        plan = self._plan.getvalue()
-        if plan:
+        if plan := self._plan.getvalue():
             self._plan = StringIO()
             self._sink.item("tool_plan", plan)
 

@@ -16,14 +16,8 @@ from typing import Any, Final
 import msgspec
 
 from streamparse.limits import Limits, most
+from streamparse.reading import message_wire
 from streamparse.reading.decode import get_fields, read_argument_text, read_str, read_value
-from streamparse.reading.message_wire import (
-    UNFINISHED,
-    decode_part,
-    find_listed_outcome,
-    report_unfinished,
-    send_whole_call,
-)
 from streamparse.reading.pieces import Budget, PendingItem
 from streamparse.sink import Call, Sink
 
@@ -106,8 +100,7 @@ class Interactions:
     @staticmethod
     def claims(message: dict[str, Any]) -> bool:
         """Whether a message is of this vocabulary."""
-        kind = message.get("event_type")
-        return isinstance(kind, str) or message.get("object") == "interaction"
+        return isinstance(message.get("event_type"), str) or message.get("object") == "interaction"
 
     def take(self, event: InteractionEvent) -> None:
         """Send what one event of either vocabulary holds."""
@@ -138,7 +131,7 @@ class Interactions:
 
     def _take_whole(self, event: InteractionEvent) -> None:
         """A whole interaction; one in the background may be fetched before its end, and its last step may be open."""
-        is_finished = event.status not in UNFINISHED
+        is_finished = event.status not in message_wire.UNFINISHED
         for number, step in enumerate(event.steps or event.outputs or ()):
             self._start(number, step)
             if is_finished:
@@ -148,7 +141,7 @@ class Interactions:
             return
         if event.usage is not None:
             self._sink.usage(event.usage)
-        report_unfinished(self._sink, event.status or "")
+        message_wire.report_unfinished(self._sink, event.status or "")
 
     def _take_delta(self, index: int | None, delta: Delta) -> None:
         kind = delta.type or "text"
@@ -157,7 +150,7 @@ class Interactions:
         elif kind == "arguments_delta":
             self._take_arguments(index, read_argument_text(delta.arguments))
         elif kind == "function_call":
-            send_whole_call(self._sink, delta.name, delta.arguments, delta.id)
+            message_wire.send_whole_call(self._sink, delta.name, delta.arguments, delta.id)
         elif index in self._server_steps:
             if not self._server_steps[index].add(get_fields(delta)):
                 self._sink.error("frame", "limit_args", f"step {index} exceeds {self._limit} characters")
@@ -169,7 +162,7 @@ class Interactions:
             self._sink.item("annotation", annotation)
 
     def _start(self, index: int | None, raw: msgspec.Raw) -> None:
-        step = self._read_step(raw)
+        step = message_wire.decode_part(_decode_step, raw, self._sink, "a step") if bytes(raw) else None
         if step is None or step.type is None:
             return
         if step.type == "function_call":
@@ -202,7 +195,7 @@ class Interactions:
         if interaction.usage is not None:
             self._sink.usage(interaction.usage)
         status = interaction.status or "completed"
-        self._sink.finish(status, find_listed_outcome(status))
+        self._sink.finish(status, message_wire.find_listed_outcome(status))
 
     def _take_arguments(self, index: int | None, text: str) -> None:
         call = self._calls.get(index)
@@ -218,9 +211,6 @@ class Interactions:
     def _send_text(self, kind: str, text: str | None, content: Any) -> None:
         if text := text or _join_texts(content):
             (self._sink.reasoning if kind.startswith("thought") else self._sink.text)(text)
-
-    def _read_step(self, raw: msgspec.Raw) -> Step | None:
-        return decode_part(_decode_step, raw, self._sink, "a step") if bytes(raw) else None
 
 
 def _join_texts(content: Any) -> str:

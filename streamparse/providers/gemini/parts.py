@@ -82,7 +82,7 @@ def _list_others(fields: Mapping[str, Any], known: tuple[str, ...]) -> Iterator[
 
 
 def _get_fields(part: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
-    """Return the fields of a call, of a result or of a blob; nothing if the part is none."""
+    """Return the fields of a call, of a result or of a blob; nothing if the part is something else."""
     return to_camel_keys(get_object(part, kind))
 
 

@@ -9,7 +9,7 @@ from streamparse.loss import Loss
 from streamparse.tools import ToolResult
 from streamparse.writing.adapter import Adapter, JSONObject
 from streamparse.writing.content import VisiblePart, read_blocks, write_block
-from streamparse.writing.json_access import drop_empty, get_objects, get_str
+from streamparse.writing.json_access import FUNCTION_FIELDS, drop_empty, get_objects, get_str
 from streamparse.writing.parts import Item, Message, Part, Thought, read_role
 from streamparse.writing.traits import ProviderTraits
 
@@ -19,7 +19,7 @@ class Generic(Adapter):
 
     traits = ProviderTraits(
         name="generic",
-        tool={"name": "$name?", "description": "$description?", "parameters": "$schema"},
+        tool=FUNCTION_FIELDS,
         call={"id": "$id?", "name": "$name", "arguments": "$arguments"},
         assistant_images=True,
     )

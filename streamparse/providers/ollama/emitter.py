@@ -43,9 +43,8 @@ class OllamaChatEmitter(Emitter):
         return outcome, _describe_filter(outcome) if outcome.ending == "content_filter" else failure
 
     def _write_text(self, event: TextDelta) -> bytes:
-        text = (
-            encode(event.text) if event.text.isascii() else _encode_line(event.text)
-        )  # the fast path of nearly every event
+        # The fast path of nearly every event.
+        text = encode(event.text) if event.text.isascii() else _encode_line(event.text)
         return self._head + b'"content":' + text + b'},"done":false}\n'
 
     def _write_reasoning(self, event: ReasoningDelta) -> bytes:

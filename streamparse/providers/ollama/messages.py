@@ -1,4 +1,4 @@
-"""Ollama's `/api/chat`.
+"""Ollama's `/api/chat`: the messages, and whole requests.
 
 https://github.com/ollama/ollama/blob/main/docs/api.md#generate-a-chat-completion
 
@@ -6,6 +6,9 @@ Arguments are objects, images bare base64 next to the text, and a result names i
 newer versions; older ones ignore them.  Of a parameter's schema the server reads a few keywords
 (`api.ToolProperty`); the others are sent, but never reach the model's prompt: each is a loss.  References are
 among them, so what they name is put in their place.
+
+**Requests.** A request is for a stream unless it says otherwise.  No tool can be demanded, and none forbidden: for
+`none` no tools are sent.
 """
 
 from __future__ import annotations
@@ -13,13 +16,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from streamparse.loss import Loss
 from streamparse.schema.walk import inline_refs
 from streamparse.tools import ToolResult
 from streamparse.writing.adapter import Adapter, JSONObject
 from streamparse.writing.definitions import DeclaredTool
-from streamparse.writing.json_access import drop_empty, get_objects, get_str, get_strs
+from streamparse.writing.json_access import FUNCTION_FIELDS, drop_empty, get_object, get_objects, get_str, get_strs
 from streamparse.writing.parts import Image, Item, Message, Part, Text, Thought, read_role
+from streamparse.writing.request import SAMPLING_FIELDS, Request
+from streamparse.writing.request_format import RequestFormat, place_alike, read_object
 from streamparse.writing.results import read_text_result, show_result, write_result_text
 from streamparse.writing.traits import MediaSupport, ProviderTraits, guess_image_type
 
@@ -31,10 +38,7 @@ class Ollama(Adapter):
 
     traits = ProviderTraits(
         name="ollama",
-        tool={
-            "type": "function",
-            "function": {"name": "$name?", "description": "$description?", "parameters": "$schema"},
-        },
+        tool={"type": "function", "function": FUNCTION_FIELDS},
         call={"id": "$id?", "function": {"name": "$name", "arguments": "$arguments"}},
         separate_media=True,
         media=MediaSupport(image_urls=False, document_types=frozenset()),
@@ -107,3 +111,48 @@ def _report_unread(schema: Any, path: str, tool: str, lost: list[Loss]) -> None:
         elif key == "anyOf" and isinstance(value, list):
             for number, each in enumerate(value):
                 _report_unread(each, f"{path}/anyOf/{number}", tool, lost)
+
+
+# -- requests --------------------------------------------------------------------------------------
+
+
+def _normalize(request: Mapping[str, Any]) -> Mapping[str, Any]:
+    options = dict(get_object(request, "options"))
+    limit = options.get("num_predict")
+    if not (isinstance(limit, int) and limit > 0):  # -1 is no limit
+        options["num_predict"] = None
+    return {**request, "options": options, "stream": request.get("stream") is not False}
+
+
+def _read_others(request: Mapping[str, Any], _lost: list[Loss]) -> dict[str, Any]:
+    form, think = request.get("format"), request.get("think")
+    schema = {} if form == "json" else read_object(form)
+    effort = think if isinstance(think, str) else ""
+    return {"schema": schema, "think": bool(think) if think is not None else None, "effort": effort}
+
+
+def _restrict(request: Request, lost: list[Loss]) -> Request:
+    if request.choice.mode == "none":
+        return replace(request, tools=[])
+    if request.tools and request.choice.mode == "required":
+        lost.append(Loss("request", "", "tool_choice", "dropped: the model decides"))
+    return request
+
+
+def _write_others(request: Request, _lost: list[Loss]) -> dict[str, Any]:
+    form = request.schema or "json" if request.schema is not None else None
+    return {"stream": request.stream, "think": request.think, "format": form}
+
+
+OLLAMA_REQUESTS = RequestFormat(
+    fields=place_alike("model", "messages", "stream", "tools")
+    | place_alike("stop", *SAMPLING_FIELDS, section="options")
+    | {"max_tokens": "options.num_predict"},
+    other_places=("format", "think"),
+    wants_pairs=False,
+    others_written=("think",),
+    normalize=_normalize,
+    read_others=_read_others,
+    restrict=_restrict,
+    write_others=_write_others,
+)

@@ -34,15 +34,7 @@ from streamparse import events
 from streamparse.emitting.calls import get_argument_text
 from streamparse.emitting.emitter import Emitter, encode
 from streamparse.emitting.outcome import Outcome, find_kind, list_runnable_calls
-from streamparse.providers.openai_chat.reasoning_details import (
-    BLOCKS,
-    CALL_EXTRAS,
-    OPAQUE,
-    ThinkingBlocks,
-    join_reasoning_details,
-    join_thinking_blocks,
-    read_detail,
-)
+from streamparse.providers.openai_chat import extras
 from streamparse.response import ParsedResponse
 from streamparse.usage import count_tokens
 from streamparse.writing.answer_parts import arrange_answer, ends_detail
@@ -53,9 +45,8 @@ _ROLE: Final = b'"role":"assistant",'
 _DETAILS: Final = "reasoning_details"
 _LISTS: Final = ("annotations", "executed_tools", "images", "reasoning_steps")
 _AUDIO: Final = "audio"
-_FIELDS: Final = (_AUDIO, OPAQUE)
+_FIELDS: Final = (_AUDIO, extras.OPAQUE)
 _AUDIO_PIECES: Final = ("data", "transcript")
-_CUSTOM: Final = "custom_tool_call"
 _SOURCES: Final = ("citations", "search_results")
 _KINDS: Final = {
     400: "invalid_request_error",
@@ -83,7 +74,7 @@ class OpenAIChatEmitter(Emitter):
         self._places: dict[int, int] = {}  # of the calls that were sent
         self._sources: dict[str, Any] = {}
         self._entry: dict[str, Any] = {}  # the entry of thought that is open
-        self._blocks = ThinkingBlocks()
+        self._blocks = extras.ThinkingBlocks()
 
     def write_error_body(self, code: str, message: str, status: int | None = None) -> bytes:
         kind = find_kind(_KINDS, code, status)
@@ -126,16 +117,16 @@ class OpenAIChatEmitter(Emitter):
             return self._add_to_list(event.kind, event.data if isinstance(event.data, list) else [event.data])
         if event.kind in _FIELDS:
             return self._write_field(event.kind, event.data)
-        if event.kind == _CUSTOM:
+        if event.kind == extras.CUSTOM_CALL:
             return self._add_custom_call(event.data)
-        if event.kind == BLOCKS:
+        if event.kind == extras.BLOCKS:
             self._blocks.add(event.data)
         elif event.kind in _SOURCES:
             self._sources[event.kind] = event.data
         extra = _find_extra(event.kind, event.data)
         if extra:
             return self._add_extra(event.index, extra)
-        detail = read_detail(event.kind, event.data)
+        detail = extras.read_detail(event.kind, event.data)
         return self._add_detail(detail) if detail is not None else b""
 
     def _add_detail(self, detail: dict[str, Any]) -> bytes:
@@ -185,7 +176,7 @@ class OpenAIChatEmitter(Emitter):
 
     def _write_end(self, done: events.Done) -> bytes:
         outcome, blocks = self._outcome, self._blocks.whole
-        head = self._write_field(BLOCKS, blocks) if blocks else b""
+        head = self._write_field(extras.BLOCKS, blocks) if blocks else b""
         if outcome.ending == "content_filter" and not outcome.refused and outcome.explanation:
             head += self._write_refusal(events.RefusalDelta(outcome.explanation))
         role = self._open[len(self._head) : -1]
@@ -224,8 +215,8 @@ class OpenAIChatEmitter(Emitter):
         parts = arrange_answer(response)
         optional = {
             "reasoning_content": response.reasoning,
-            _DETAILS: join_reasoning_details(parts),
-            BLOCKS: join_thinking_blocks(parts),
+            _DETAILS: extras.join_reasoning_details(parts),
+            extras.BLOCKS: extras.join_thinking_blocks(parts),
             **_collect_items(response),
             "tool_calls": calls,
         }
@@ -233,19 +224,19 @@ class OpenAIChatEmitter(Emitter):
         return message | {name: value for name, value in optional.items() if value}
 
     def _make_calls(self, response: ParsedResponse) -> list[dict[str, Any]]:
-        extras: defaultdict[int | None, dict[str, Any]] = defaultdict(dict)
+        wanted: defaultdict[int | None, dict[str, Any]] = defaultdict(dict)
         for item in response.items:
-            extras[item.get("index")].update(_find_extra(item["kind"], item["data"]))
+            wanted[item.get("index")].update(_find_extra(item["kind"], item["data"]))
         calls = [
             {
                 "id": self._give_id(call.id, call.index),
                 "type": "function",
                 "function": {"name": call.name, "arguments": get_argument_text(call)},
             }
-            | extras.get(call.index, {})
+            | wanted.get(call.index, {})
             for call in list_runnable_calls(response)
         ]
-        customs = [_read_custom_call(item["data"]) for item in response.items if item["kind"] == _CUSTOM]
+        customs = [_read_custom_call(item["data"]) for item in response.items if item["kind"] == extras.CUSTOM_CALL]
         for place, custom in enumerate((each for each in customs if each is not None), len(calls)):
             calls.append(custom | {"id": self._give_id(custom["id"], place)})
         return calls
@@ -264,7 +255,7 @@ def _find_extra(kind: str, data: Any) -> dict[str, Any]:
     """Return the field of a call that holds what its provider wants back, as Google's own server for chats has it."""
     if kind == "thought_signature":
         return {"extra_content": {"google": {"thought_signature": data}}}
-    return {kind: data} if kind in CALL_EXTRAS else {}
+    return {kind: data} if kind in extras.CALL_EXTRAS else {}
 
 
 def _collect_items(response: ParsedResponse) -> dict[str, Any]:
@@ -278,7 +269,7 @@ def _collect_items(response: ParsedResponse) -> dict[str, Any]:
             audio = fields.get(kind, {})
             joined = {name: str(audio.get(name, "")) + str(data[name]) for name in _AUDIO_PIECES if data.get(name)}
             fields[kind] = {**audio, **data, **joined}
-        elif kind == OPAQUE:
+        elif kind == extras.OPAQUE:
             fields[kind] = data
     return fields
 

@@ -1,37 +1,40 @@
-"""OpenAI chat completions, and those that speak like it.
+"""OpenAI chat completions, and those that speak like it: the messages, and whole requests.
 
 https://platform.openai.com/docs/api-reference/chat/create
 
 A result is one `tool` message, directly after the assistant's.  It holds text alone: an error is `{"error": ...}`, and
 images and documents follow in a user's message after all results.  The plain protocol has no place for thought:
 `extras` has what servers add to it, and `openai_compatible` those that want thought back in fields of their own.
+
+**Requests.** OpenAI has two names for the limit.  Its models that think refuse the older one, `max_tokens`; its other
+models take both, with one meaning; and many other servers know the older one alone:
+
+| who | what `max_completion_tokens` does there |
+|---|---|
+| Ollama | nothing: the answer has no limit (https://github.com/ollama/ollama/issues/7125) |
+| llama-cpp-python | nothing (https://github.com/abetlen/llama-cpp-python/issues/1907) |
+| Mistral | the request is refused (https://github.com/editor-code-assistant/eca/issues/231) |
+
+So the newer name is written for the models that want it, known by their names, and for no other.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeGuard
 
 from streamparse.loss import Loss
-from streamparse.providers.openai_chat.extras import (
-    EXTRA_KINDS,
-    mark_custom_outputs,
-    read_custom_output,
-    read_extras,
-    read_signed_thoughts,
-    write_audio,
-    write_chat_tool,
-    write_custom_calls,
-    write_signed_thoughts,
-)
-from streamparse.providers.openai_chat.reasoning_details import CALL_EXTRAS
+from streamparse.providers.openai_chat import extras
 from streamparse.schema.strict import find_open_objects, find_optional_properties, forbid
 from streamparse.tools import ToolResult
 from streamparse.writing.adapter import Adapter, JSONObject
 from streamparse.writing.content import PDF, VisiblePart, get_filename, read_blocks
-from streamparse.writing.json_access import drop_empty, get_objects, get_str
+from streamparse.writing.json_access import FUNCTION_FIELDS, drop_empty, get_object, get_objects, get_str
 from streamparse.writing.parts import Document, Image, Item, Message, Part, Text, Thought, is_item, read_role
+from streamparse.writing.request import ACCOUNT_FIELDS, SCHEMA_NAME, Choice, Request
+from streamparse.writing.request_format import RequestFormat, lose_unread, place_alike, read_object
 from streamparse.writing.results import list_text_losses, read_text_result, show_result, write_result_text
 from streamparse.writing.traits import IdPolicy, MediaSupport, NamePolicy, ProviderTraits
 
@@ -59,15 +62,7 @@ class OpenAI(Adapter):
 
     traits = ProviderTraits(
         name="openai",
-        tool={
-            "type": "function",
-            "function": {
-                "name": "$name?",
-                "description": "$description?",
-                "parameters": "$schema",
-                "strict": "$strict?",
-            },
-        },
+        tool={"type": "function", "function": {**FUNCTION_FIELDS, "strict": "$strict?"}},
         call={"id": "$id", "type": "function", "function": {"name": "$name", "arguments": "$arguments"}},
         arguments_as_text=True,
         names=NamePolicy(r"[a-zA-Z0-9_-]{1,64}"),
@@ -75,7 +70,7 @@ class OpenAI(Adapter):
         message_names=True,
         image_detail=True,
         strict_schemas=True,
-        write_custom_tool=write_chat_tool,
+        write_custom_tool=extras.write_chat_tool,
         own_blocks=("input_audio", "file"),
         schema_checks=_STRICT_CHECKS,
         forbidden_root_keywords=_REFUSED_AT_ROOT,
@@ -99,7 +94,7 @@ class OpenAI(Adapter):
             self._lose_foreign_items(message, lost)
             return [{**self.write_assistant(message, lost), **name}]
         parts = [
-            read_custom_output(part) if isinstance(part, Item) and self.has_place_for(part) else part
+            extras.read_custom_output(part) if isinstance(part, Item) and self.has_place_for(part) else part
             for part in message.parts
         ]
         results = [part for part in parts if isinstance(part, ToolResult)]
@@ -127,7 +122,7 @@ class OpenAI(Adapter):
         return {"type": "file", "file": {"filename": get_filename(part), "file_data": part.address}}
 
     def read_messages(self, messages: Any, lost: list[Loss] | None = None) -> list[Message]:
-        return list(mark_custom_outputs(super().read_messages(messages, lost)))
+        return list(extras.mark_custom_outputs(super().read_messages(messages, lost)))
 
     def read_message(self, written: Mapping[str, Any]) -> Message:
         role = get_str(written, "role")
@@ -139,15 +134,15 @@ class OpenAI(Adapter):
         functions = [call for call in get_objects(written.get("tool_calls")) if get_str(call, "type") != "custom"]
         if not functions:  # before there were tools
             functions = [{"function": call} for call in get_objects([written.get("function_call")])]
-        extras = [
+        items = [
             Item(kind, call[kind], number)
             for number, call in enumerate(functions)
-            for kind in CALL_EXTRAS
+            for kind in extras.CALL_EXTRAS
             if isinstance(call.get(kind), Mapping)
         ]
         refusal = [Text(text)] if (text := get_str(written, "refusal")) else []
         said = [*self.read_thought(written), *parts, *refusal]
-        return Message("assistant", [*said, *self.read_calls(functions), *extras, *read_extras(written)], name)
+        return Message("assistant", [*said, *self.read_calls(functions), *items, *extras.read_extras(written)], name)
 
     def list_unread(self, written: Mapping[str, Any], place: str, /) -> Iterator[Loss]:
         if get_str(written, "role") in _RESULT_ROLES:
@@ -157,26 +152,26 @@ class OpenAI(Adapter):
 
     def has_place_for(self, item: Item, /) -> bool:
         """Whether an item of the assistant has a place in the message, other than next to its call."""
-        return item.kind in EXTRA_KINDS
+        return item.kind in extras.EXTRA_KINDS
 
     def write_assistant(self, message: Message, lost: list[Loss], /) -> JSONObject:
         """Write the assistant's message."""
         parts = [part for part in message.parts if not isinstance(part, Item) or self.has_place_for(part)]
-        calls = [*self._write_calls(message), *write_custom_calls(parts, self.traits.ids)]
-        audio = write_audio(parts)
+        calls = [*self._write_calls(message), *extras.write_custom_calls(parts, self.traits.ids)]
+        audio = extras.write_audio(parts)
         content = {} if audio and not message.text else {"content": message.text or (None if calls else "")}
-        thought = {**write_signed_thoughts(parts), **self.write_thought(message, lost)}
+        thought = {**extras.write_signed_thoughts(parts), **self.write_thought(message, lost)}
         return {"role": "assistant", **content, **audio, **thought, **drop_empty(tool_calls=calls)}
 
     def write_thought(self, message: Message, lost: list[Loss], /) -> JSONObject:
         """Write the fields of the assistant's message that hold its thought."""
-        if message.thought and not write_signed_thoughts(message.parts):
+        if message.thought and not extras.write_signed_thoughts(message.parts):
             lost.append(Loss("assistant", "", "thought", "dropped: there is no place for it"))
         return {}
 
     def read_thought(self, written: Mapping[str, Any]) -> list[Part]:
         """Read the thought of a message, in whichever field it is."""
-        parts = read_signed_thoughts(written)
+        parts = extras.read_signed_thoughts(written)
         fields = ("reasoning_content", "reasoning", "reasoning_text")
         text = next((text for field in fields if (text := get_str(written, field))), "")
         is_read = not text or any(isinstance(part, Thought) for part in parts)
@@ -184,11 +179,11 @@ class OpenAI(Adapter):
 
     def _write_calls(self, message: Message) -> list[JSONObject]:
         """Write the calls, each with what its provider wants back with it."""
-        extras: defaultdict[int | None, JSONObject] = defaultdict(dict)
+        wanted: defaultdict[int | None, JSONObject] = defaultdict(dict)
         for part in filter(_is_extra, message.parts):
-            extras[part.index][part.kind] = part.data
+            wanted[part.index][part.kind] = part.data
         calls = sorted(message.calls, key=lambda call: call.index)
-        return [{**self.format_call(call), **extras[call.index]} for call in calls]
+        return [{**self.format_call(call), **wanted[call.index]} for call in calls]
 
     def _lose_foreign_items(self, message: Message, lost: list[Loss]) -> None:
         for part in message.parts:
@@ -198,4 +193,107 @@ class OpenAI(Adapter):
 
 def _is_extra(part: Part) -> TypeGuard[Item]:
     """Whether a part belongs to a call, as signatures of Gemini's thoughts do at Google's own server."""
-    return is_item(part, *CALL_EXTRAS) and part.index is not None
+    return is_item(part, *extras.CALL_EXTRAS) and part.index is not None
+
+
+# -- requests --------------------------------------------------------------------------------------
+
+_SAMPLING = ("temperature", "top_p", "seed", "presence_penalty", "frequency_penalty")
+_NO_EFFORT = ("none", "minimal")
+_THINKING_MODELS = re.compile(r"(?:[\w.-]+/|ft:)?(?:o\d|gpt-(?!3|4|oss))")
+"""The models that refuse `max_tokens`: OpenAI's that think."""
+
+
+def is_thinking_model(model: str) -> bool:
+    """Whether a name is that of one of OpenAI's models that think."""
+    return _THINKING_MODELS.match(model) is not None
+
+
+# -- what both of OpenAI's APIs say alike ------------------------------------------------------------------------------
+
+
+def read_choice(request: Mapping[str, Any], *name: str) -> Choice:
+    """Read the choice of tools in OpenAI's words; `name` is the path to that of the only one."""
+    choice, parallel = request.get("tool_choice"), request.get("parallel_tool_calls")
+    may_parallel = parallel if isinstance(parallel, bool) else None
+    only = get_str(choice, *name) if get_str(choice, "type") in ("", "function") else ""
+    if choice in ("auto", "none", "required"):
+        return Choice(choice, parallel=may_parallel)
+    return Choice("required" if only else None, only, may_parallel)
+
+
+def write_choice(request: Request, function: dict[str, Any]) -> dict[str, Any]:
+    """Write the choice of tools; `function` names the only one."""
+    choice = request.choice
+    if not request.tools:
+        return {}
+    named = {"type": "function", **function} if choice.name else choice.mode
+    return {"tool_choice": named, "parallel_tool_calls": choice.parallel}
+
+
+def read_answer_format(form: Any, section: Any, lost: list[Loss]) -> dict[str, Any]:
+    """Read the format of the answer; `section` is where it has the schema."""
+    schema = read_object(section.get("schema"))
+    if get_str(form, "type") == "json_object":
+        schema = dict(get_object(form, "schema"))  # llama.cpp, Together and Fireworks take a schema there
+    if form is not None and schema is None and get_str(form, "type") != "text":
+        lost.append(Loss("request", "", "response_format", "dropped: it says no schema, and nothing known elsewhere"))
+    lose_unread(section, ("name", "schema", "strict", *(("type",) if section is form else ())), lost)
+    return {"schema": schema, "schema_name": get_str(section, "name"), "strict": section.get("strict") is True}
+
+
+def can_enforce(request: Request, lost: list[Loss]) -> bool:
+    """Whether the schema of the answer is to be enforced; one that would be refused then is not, and that is a loss."""
+    refused = [*find_open_objects(request.schema), *find_optional_properties(request.schema)] if request.strict else []
+    for path, keyword, why in refused[:1]:
+        lost.append(Loss("request", path, "strict", f"dropped: {keyword}: {why}"))
+    return request.strict and not refused
+
+
+def read_effort(effort: str) -> dict[str, Any]:
+    """Read how much thought is asked for; no effort says nothing."""
+    return {"effort": effort, "think": effort not in _NO_EFFORT if effort else None}
+
+
+# -- chat completions --------------------------------------------------------------------------------------------------
+
+
+def _normalize(request: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {**request, "max_tokens": request.get("max_completion_tokens") or request.get("max_tokens")}
+
+
+def _read_others(request: Mapping[str, Any], lost: list[Loss]) -> dict[str, Any]:
+    form = request.get("response_format")
+    return {
+        "choice": read_choice(request, "function", "name"),
+        **read_answer_format(form, get_object(form, "json_schema"), lost),
+        **read_effort(get_str(request, "reasoning_effort")),
+    }
+
+
+def _write_others(request: Request, lost: list[Loss]) -> dict[str, Any]:
+    limit = "max_completion_tokens" if is_thinking_model(request.model) else "max_tokens"
+    choice = write_choice(request, {"function": {"name": request.choice.name}})
+    return {limit: request.max_tokens, **choice, "response_format": _write_format(request, lost)}
+
+
+def _write_format(request: Request, lost: list[Loss]) -> dict[str, Any] | None:
+    if not request.schema:
+        return {"type": "json_object"} if request.schema is not None else None
+    strict = drop_empty(strict=can_enforce(request, lost) or None)
+    name = request.schema_name or SCHEMA_NAME
+    return {"type": "json_schema", "json_schema": {"name": name, "schema": request.schema, **strict}}
+
+
+CHAT_REQUESTS = RequestFormat(
+    fields=place_alike("model", "messages", "tools", "stop", "stream", *_SAMPLING, *ACCOUNT_FIELDS)
+    | {"effort": "reasoning_effort"},
+    read_only=place_alike("max_tokens", "top_k"),
+    other_places=("max_completion_tokens", "tool_choice", "parallel_tool_calls", "response_format"),
+    max_stops=4,
+    others_written=("parallel", "schema_name"),
+    normalize=_normalize,
+    read_others=_read_others,
+    write_others=_write_others,
+)
+"""Chat completions as OpenAI takes them, and most servers that speak like it."""

@@ -13,16 +13,7 @@ import msgspec
 
 from streamparse.frames import StringTwice, TellRun
 from streamparse.limits import Limits, most
-from streamparse.providers.openai_chat.items import (
-    Custom,
-    CustomCalls,
-    Detail,
-    Details,
-    Echo,
-    FlaggedThought,
-    is_google_thought,
-    is_thought_start,
-)
+from streamparse.providers.openai_chat import items
 from streamparse.reading.decode import find_objects, read_str, read_value, write_argument_text
 from streamparse.reading.errors import ErrorFields, find_error
 from streamparse.reading.fragments import Fragments
@@ -50,7 +41,7 @@ class Fragment(msgspec.Struct, gc=False):
     function: Function | None = None
     name: Any = None  # Workers AI and relays have the fields of the function here
     arguments: Any = None
-    custom: Custom | None = None
+    custom: items.Custom | None = None
     extra_content: Any = None  # Gemini's signatures
     provider_specific_fields: Any = None  # the same, from LiteLLM
 
@@ -72,7 +63,7 @@ class Delta(msgspec.Struct, gc=False):
     content: str | list[msgspec.Raw] | None = None
     reasoning_content: str | None = None
     reasoning: str | None = None
-    reasoning_details: list[Detail] | None = None
+    reasoning_details: list[items.Detail] | None = None
     refusal: str | None = None
     tool_calls: list[Fragment] | None = None
     function_call: Function | None = None
@@ -212,12 +203,12 @@ class OpenAIChat(MessageWire[Chunk]):
         super().__init__(sink, tools, limits, choice)
         self._is_begun = False  # the first of the text needs another look, see `_begin_text`
         self._has_thought = False
-        self._echo: Echo | None = None
-        self._flagged: FlaggedThought | None = None
+        self._echo: items.Echo | None = None
+        self._flagged: items.FlaggedThought | None = None
         self._ended = False  # the choice has a finish reason
         self._fragments = Fragments(sink, tools, limits)
-        self._custom: CustomCalls | None = None
-        self._details: Details | None = None
+        self._custom: items.CustomCalls | None = None
+        self._details: items.Details | None = None
 
     @staticmethod
     def claims(message: dict[str, Any], event: bytes, /) -> bool:
@@ -378,13 +369,13 @@ class OpenAIChat(MessageWire[Chunk]):
             thoughts = _list_thoughts(delta)
         self._has_thought = True
         if delta.reasoning_details:
-            self._details = self._details or Details(self._sink)
+            self._details = self._details or items.Details(self._sink)
             self._details.take(delta.reasoning_details, thoughts)
         else:
             for thought in thoughts:
                 self._sink.reasoning(thought)
         if thought and (delta.content or self._echo is not None) and self._can_be_echoed(delta.content):
-            self._echo = self._echo or Echo(self._sink.text)
+            self._echo = self._echo or items.Echo(self._sink.text)
             self._echo.feed_thought(thought)
             self._text, self._is_begun = self._echo.take_text, True
         if delta.thinking_blocks:
@@ -400,10 +391,10 @@ class OpenAIChat(MessageWire[Chunk]):
         if not isinstance(content, str):
             self._take_parts(content)
             return
-        if not is_google_thought(extra_content):
+        if not items.is_google_thought(extra_content):
             self._send_text(content)
             return
-        self._flagged = self._flagged or FlaggedThought()
+        self._flagged = self._flagged or items.FlaggedThought()
         thought, text = self._flagged.split(content)
         if thought:
             self._sink.reasoning(thought)
@@ -418,8 +409,8 @@ class OpenAIChat(MessageWire[Chunk]):
         """Send the first of the text; if that begins a thought between tags, its own field may repeat it."""
         if self._flagged is not None:
             text = self._flagged.end(text)
-        if self._sink.reads_markup and is_thought_start(text):
-            self._echo = Echo(self._sink.text)
+        if self._sink.reads_markup and items.is_thought_start(text):
+            self._echo = items.Echo(self._sink.text)
             self._text = self._echo.take_text
         self._is_begun = bool(text.strip())
         if text:
@@ -430,7 +421,7 @@ class OpenAIChat(MessageWire[Chunk]):
         if self._echo is not None:
             return self._echo.active
         may_begin = self._sink.reads_markup and not self._is_begun
-        return may_begin and isinstance(content, str) and is_thought_start(content)
+        return may_begin and isinstance(content, str) and items.is_thought_start(content)
 
     def _take_contents(self, delta: Delta) -> None:
         """What Snowflake Cortex sends besides the content: calls, and the content once more."""
@@ -454,9 +445,9 @@ class OpenAIChat(MessageWire[Chunk]):
         if delta.thinking_blocks:
             self._take_blocks(delta.thinking_blocks)
 
-    def _make_custom(self) -> CustomCalls:
+    def _make_custom(self) -> items.CustomCalls:
         limits = self._limits
-        return CustomCalls(self._sink, most(limits.max_calls), Budget(most(limits.max_call_args)))
+        return items.CustomCalls(self._sink, most(limits.max_calls), Budget(most(limits.max_call_args)))
 
     def _take_blocks(self, blocks: list[dict[str, Any]]) -> None:
         for block in blocks:
@@ -553,7 +544,7 @@ def _find_contents(delta: Delta) -> list[dict[str, Any]]:
 
 def _is_clear_start(text: str) -> bool:
     """Whether the first of the text is text and nothing else; see `_begin_text`."""
-    return bool(text.strip()) and not is_thought_start(text)
+    return bool(text.strip()) and not items.is_thought_start(text)
 
 
 def _is_the_only_thought(delta: Delta, thought: str) -> bool:

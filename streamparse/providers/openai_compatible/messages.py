@@ -18,8 +18,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from streamparse.loss import Loss
-from streamparse.providers.openai_chat.messages import OpenAI
-from streamparse.providers.openai_chat.requests import CHAT_REQUESTS
+from streamparse.providers.openai_chat.messages import CHAT_REQUESTS, OpenAI
 from streamparse.writing.adapter import NO_ANSWER, JSONObject
 from streamparse.writing.answer_parts import join_details
 from streamparse.writing.content import PDF

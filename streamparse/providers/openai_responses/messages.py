@@ -1,10 +1,14 @@
-"""OpenAI Responses: a conversation is a list of items.
+"""OpenAI Responses: the conversation, which is a list of items, and whole requests.
 
 https://platform.openai.com/docs/api-reference/responses/create
 
 A call is `function_call` and its result `function_call_output`, which takes images and documents.  Thought goes back
 as the whole `reasoning` items that hold it encrypted; calls go back without their item's own id, so that the provider
 does not look for a thought that it never stored.  `strict` is always written, because a schema is enforced without it.
+
+**Requests.** A request holds its whole conversation, so nothing of it need be kept: `store` is false unless it was
+asked for.  There are no stops, no seed and no penalties here.  Of a request that goes on from a stored response, what
+is stored is lost.
 """
 
 from __future__ import annotations
@@ -17,22 +21,18 @@ from typing import Any
 from msgspec.structs import replace
 
 from streamparse.loss import Loss
-from streamparse.providers.openai_chat.extras import (
-    CUSTOM_CALL,
-    CUSTOM_OUTPUT,
-    is_custom_output,
-    write_item_call,
-    write_item_tool,
-)
-from streamparse.providers.openai_chat.messages import OpenAI
+from streamparse.providers.openai_chat import extras
+from streamparse.providers.openai_chat import messages as chat
 from streamparse.response import ParsedResponse, ToolCall
 from streamparse.tools import ToolResult
 from streamparse.writing.adapter import Adapter, JSONObject
 from streamparse.writing.answer_parts import read_answer
 from streamparse.writing.content import VisiblePart, get_filename, read_blocks
 from streamparse.writing.definitions import has_type
-from streamparse.writing.json_access import drop_empty, get_objects, get_str
+from streamparse.writing.json_access import FUNCTION_FIELDS, drop_empty, get_at, get_object, get_objects, get_str
 from streamparse.writing.parts import Image, Item, Message, Part, Text, Thought, is_item, read_role
+from streamparse.writing.request import ACCOUNT_FIELDS, SCHEMA_NAME, Request
+from streamparse.writing.request_format import RequestFormat, place_alike
 from streamparse.writing.results import list_text_losses, read_text_result, show_result, write_result_text
 from streamparse.writing.traits import IdPolicy, MediaSupport
 
@@ -56,20 +56,14 @@ class Responses(Adapter):
     """The Responses API."""
 
     traits = replace(
-        OpenAI.traits,
+        chat.OpenAI.traits,
         name="openai-responses",
-        tool={
-            "type": "function",
-            "name": "$name?",
-            "description": "$description?",
-            "parameters": "$schema",
-            "strict": "$strict",
-        },
+        tool={"type": "function", **FUNCTION_FIELDS, "strict": "$strict"},
         call={"type": "function_call", "call_id": "$id", "name": "$name", "arguments": "$arguments"},
         ids=IdPolicy(r"(?s).*", 64),
         message_names=False,
         own_blocks=(),
-        write_custom_tool=write_item_tool,
+        write_custom_tool=extras.write_item_tool,
         media=MediaSupport(document_fields=frozenset(("name",))),
         is_server_tool=_is_server_tool,
     )
@@ -138,8 +132,8 @@ class Responses(Adapter):
             yield self.format_call(part)
         elif isinstance(part, ToolResult):
             yield self.format_result(part)
-        elif is_item(part, CUSTOM_CALL):
-            yield write_item_call(part.data, self.traits.ids)
+        elif is_item(part, extras.CUSTOM_CALL):
+            yield extras.write_item_call(part.data, self.traits.ids)
         elif isinstance(part, Item) and _is_own_item(part):
             yield part.data
         elif isinstance(part, Item):
@@ -151,7 +145,7 @@ class Responses(Adapter):
                 return Message("assistant", [self.read_call(written)])
             case "function_call_output":
                 return Message("user", [self.read_result(written)])
-            case kind if kind == CUSTOM_OUTPUT:
+            case extras.CUSTOM_OUTPUT as kind:
                 return Message("user", [Item(kind, dict(written))])
             case "" | "message":
                 phase = get_str(written, _PHASE)
@@ -180,7 +174,7 @@ class Responses(Adapter):
 
 
 def _has_results(message: Message) -> bool:
-    has_result = any(isinstance(part, ToolResult) or is_custom_output(part) for part in message.parts)
+    has_result = any(isinstance(part, ToolResult) or extras.is_custom_output(part) for part in message.parts)
     return message.role == "user" and has_result
 
 
@@ -191,3 +185,45 @@ def _read_thought(item: Mapping[str, Any]) -> list[Part]:
 
 def _is_own_item(item: Item) -> bool:
     return (item.kind in _KINDS or item.kind.endswith(_ENDINGS)) and isinstance(item.data, dict) and item.is_block
+
+
+# -- requests --------------------------------------------------------------------------------------
+
+
+def _normalize(request: Mapping[str, Any]) -> Mapping[str, Any]:
+    text = request.get("input")
+    return {**request, "input": [{"role": "user", "content": text}]} if isinstance(text, str) else request
+
+
+def _read_others(request: Mapping[str, Any], lost: list[Loss]) -> dict[str, Any]:
+    section = get_object(request, "text", "format")
+    return {
+        "choice": chat.read_choice(request, "name"),
+        **chat.read_answer_format(get_at(request, "text", "format"), section, lost),
+        **chat.read_effort(get_str(request, "reasoning", "effort")),
+    }
+
+
+def _write_others(request: Request, lost: list[Loss]) -> dict[str, Any]:
+    others = {"store": request.account.get("store") or False, "text.format": _write_format(request, lost)}
+    return chat.write_choice(request, {"name": request.choice.name}) | others
+
+
+def _write_format(request: Request, lost: list[Loss]) -> dict[str, Any] | None:
+    if not request.schema:
+        return {"type": "json_object"} if request.schema is not None else None
+    name, strict = request.schema_name or SCHEMA_NAME, chat.can_enforce(request, lost)
+    return {"type": "json_schema", "name": name, "schema": request.schema, "strict": strict}
+
+
+RESPONSES_REQUESTS = RequestFormat(
+    fields=place_alike("model", "tools", "stream", "temperature", "top_p", *ACCOUNT_FIELDS)
+    | {"messages": "input", "max_tokens": "max_output_tokens", "effort": "reasoning.effort"},
+    read_only={"system": "instructions"},
+    other_places=("tool_choice", "parallel_tool_calls", "text.format"),
+    dropped={"stop": ("stop", "dropped: an answer ends by itself here")},
+    others_written=("parallel", "schema_name"),
+    normalize=_normalize,
+    read_others=_read_others,
+    write_others=_write_others,
+)

@@ -18,10 +18,14 @@ from streamparse.reading.pieces import Budget, PendingText
 from streamparse.sink import Sink
 
 
-class _Part(msgspec.Struct, gc=False):
+class _WholePart(msgspec.Struct, gc=False):
+    type: str | None = None
     text: str | None = None
     refusal: str | None = None
     transcript: str | None = None  # of the Realtime API's audio
+
+
+class _Part(_WholePart, gc=False):
     annotations: list[Any] | None = None
 
 
@@ -39,8 +43,11 @@ class _Item(msgspec.Struct, gc=False):
 
 
 _decode_item = msgspec.json.Decoder(_Item, strict=False).decode
+_decode_whole_part = msgspec.json.Decoder(_WholePart | None, strict=False).decode
 _decode_parts = msgspec.json.Decoder(list[_Part] | str | None, strict=False).decode
 _encode_sorted = msgspec.json.Encoder(order="sorted").encode
+_THOUGHTS: Final = ("reasoning_text", "summary_text")
+"""The types of the parts of a thought."""
 _OPEN: Final = ("incomplete", "in_progress")
 """The status of an item that is not whole."""
 _TEXT_CALL: Final = "custom_tool_call"
@@ -60,6 +67,7 @@ class Output:
         self._added: set[str | int | None] = set()  # ids and indexes
         self._annotations: set[bytes | None] = set()
         self._after_message = False  # the last item that began is one
+        self._waiting: list[tuple[str, _WholePart]] = []  # parts that came whole
 
     def take_added(self, raw: msgspec.Raw, index: int | None) -> None:
         """An item begins."""
@@ -84,6 +92,15 @@ class Output:
         """Whether an item that begins is really new: neither its id nor its index has come."""
         return index is not None and not self._added & ({self._read(raw).id, index} - {None})
 
+    def take_part(self, raw: msgspec.Raw, id: str | None, *, is_thought: bool) -> None:
+        """A part is reported whole: it waits if nothing of its kind was sent, for most come again in an item."""
+        part = decode_part(_decode_whole_part, raw, self._sink, "a part of an item") if bytes(raw) else None
+        if part is not None:
+            is_thought = is_thought or part.type in _THOUGHTS or self.items["reasoning"].find_by_id(id) is not None
+            kind = "reasoning" if is_thought else "message"
+            if not self._was_sent(kind):
+                self._waiting.append((kind, part))
+
     def take_done(self, raw: msgspec.Raw, index: int | None) -> None:
         """An item is reported whole: send what no delta had of it."""
         item = self._read(raw)
@@ -92,7 +109,7 @@ class Output:
 
     def take_list(self, output: list[msgspec.Raw]) -> None:
         """The whole output is listed: send those items of which nothing came, even under another id."""
-        was_sent = {kind: any(item.parts for item in items.all) for kind, items in self.items.items()}
+        was_sent = {kind: self._was_sent(kind) for kind in self.items}
         for index, raw in enumerate(output):
             item = self._read(raw)
             known = self.items["message"].find(item.id, index) if item.type == "message" else None
@@ -100,6 +117,7 @@ class Output:
                 known = self.items[item.type].add(item.id, index)
             self._take_item(item, raw, index, known, (item.type, index))
             self._after_message = self._after_message and item.type in ("", "message")
+        self._send_waiting()
         self.calls.settle()
 
     def take_text_of_call(self, id: str | None, index: int | None, piece: str) -> None:
@@ -122,6 +140,7 @@ class Output:
 
     def close(self) -> None:
         """No more events come: a call of a tool that takes text was cut if it is not done."""
+        self._send_waiting()
         self.calls.close()
         for call in self._text_calls.all:
             if not call.is_done:
@@ -129,6 +148,21 @@ class Output:
                 self._sink.error("frame", "truncated_call", message)
 
     # -- inside ----------------------------------------------------------------------------------------
+
+    def _was_sent(self, kind: str) -> bool:
+        return any(item.parts for item in self.items[kind].all)
+
+    def _send_waiting(self) -> None:
+        """Send the parts of each kind of which nothing else came."""
+        waiting, self._waiting = self._waiting, []
+        was_sent = {kind: self._was_sent(kind) for kind in self.items}
+        for kind, part in waiting:
+            if not was_sent[kind]:
+                if text := part.text or part.transcript:
+                    self.items[kind].find_or_add(None, None).get_part(None).write(text)
+                    (self._sink.text if kind == "message" else self._sink.reasoning)(text)
+                if part.refusal:
+                    self._sink.refusal(part.refusal)
 
     def _read(self, raw: msgspec.Raw) -> _Item:
         return decode_part(_decode_item, raw, self._sink, "an item") or _Item()

@@ -56,6 +56,7 @@ class Event(msgspec.Struct, gc=False):
     name: str | None = None  # of the call, with its arguments
     arguments: msgspec.Raw = msgspec.Raw()
     item: msgspec.Raw = msgspec.Raw()
+    part: msgspec.Raw = msgspec.Raw()
     annotation: Any = None
     response: Response | None = None
     # an error
@@ -248,6 +249,8 @@ class OpenAIResponses(MessageWire[Event]):
                 output.take_added(event.item, index)
             case "response.output_item.done":
                 output.take_done(event.item, index)
+            case "response.content_part.done" | "response.reasoning_part.done" | "response.reasoning_summary_part.done":
+                output.take_part(event.part, event.item_id, is_thought="reasoning" in kind)
             case "response.custom_tool_call_input.delta":
                 output.take_text_of_call(event.item_id, index, write_argument_text(event.delta or ""))
             case "response.output_text.annotation.added":
