@@ -6,7 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from cuts import assert_same_in_every_cut, calls_of
+from call_counts import count_calls
+from cuts import assert_same_in_every_cut, calls_of, events_of
 
 import streamparse as sp
 from streamparse.assembler import Assembler
@@ -265,6 +266,23 @@ def test_a_piece_of_a_text_call_that_is_done_is_no_part_of_it() -> None:
     ]
     events = assert_same_in_every_cut(lambda: sp.StreamParser("openai-responses"), _write(messages))
     assert events == [sp.ProviderItem("custom_tool_call", item), sp.Done("completed", None, ok=True)]
+
+
+def test_many_messages_that_come_in_whole_parts_cost_the_same_each() -> None:
+    def count(size: int) -> int:
+        events = [
+            event
+            for number in range(size)
+            for event in (
+                _event("output_item.added", output_index=number, item={"type": "message", "id": f"m{number}"}),
+                _event("content_part.done", item_id=f"m{number}", output_index=number, part={"text": "x"}),
+            )
+        ]
+        body = _write([*events, COMPLETED])
+        return count_calls(lambda: events_of(sp.StreamParser("openai-responses"), [body]))
+
+    count(20)
+    assert count(800) <= 9 * count(100)
 
 
 THOUGHTS: dict[str, dict[str, Any]] = {

@@ -92,13 +92,14 @@ class Output:
         """Whether an item that begins is really new: neither its id nor its index has come."""
         return index is not None and not self._added & ({self._read(raw).id, index} - {None})
 
-    def take_part(self, raw: msgspec.Raw, id: str | None, *, is_thought: bool) -> None:
-        """A part is reported whole: it waits if nothing of its kind was sent, for most come again in an item."""
+    def take_part(self, raw: msgspec.Raw, id: str | None, index: int | None, *, is_thought: bool) -> None:
+        """A part is reported whole: it waits if nothing of its item was sent, for most come again in the item."""
         part = decode_part(_decode_whole_part, raw, self._sink, "a part of an item") if bytes(raw) else None
         if part is not None:
             is_thought = is_thought or part.type in _THOUGHTS or self.items["reasoning"].find_by_id(id) is not None
             kind = "reasoning" if is_thought else "message"
-            if not self._was_sent(kind):
+            item = self.items[kind].find(id, index)
+            if item is None or not item.parts:
                 self._waiting.append((kind, part))
 
     def take_done(self, raw: msgspec.Raw, index: int | None) -> None:

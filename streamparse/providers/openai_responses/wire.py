@@ -250,7 +250,7 @@ class OpenAIResponses(MessageWire[Event]):
             case "response.output_item.done":
                 output.take_done(event.item, index)
             case "response.content_part.done" | "response.reasoning_part.done" | "response.reasoning_summary_part.done":
-                output.take_part(event.part, event.item_id, is_thought="reasoning" in kind)
+                output.take_part(event.part, event.item_id, index, is_thought="reasoning" in kind)
             case "response.custom_tool_call_input.delta":
                 output.take_text_of_call(event.item_id, index, write_argument_text(event.delta or ""))
             case "response.output_text.annotation.added":
