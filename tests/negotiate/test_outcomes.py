@@ -20,6 +20,14 @@ TOOL = {
 }
 
 
+def test_what_turned_out_to_be_no_call_is_not_counted() -> None:
+    parser = sp.TextParser("auto", tools=[TOOL])
+    parser.feed('{"name": "search", "arguments": {"query": "tea"}} is how it looks.')
+    parser.close()
+    assert [call.revoked for call in parser.response.tool_calls] == [True]
+    assert not count_outcomes(parser.response, parser.stats)
+
+
 def test_answers_are_counted_by_format_and_outcome() -> None:
     body = (
         '<tool_call>\n{"name": "search", "arguments": {}}\n</tool_call>'
