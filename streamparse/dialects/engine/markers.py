@@ -227,9 +227,6 @@ class ToolNames(MarkerIndex):
         return at < len(self._ordered) and self._ordered[at].startswith(head)
 
 
-_NOTHING: Final[frozenset[str]] = frozenset()
-
-
 class IndexedMarkers:
     """A set of markers to look for: the literals of some indexes, and the names of tools after each of `leads`."""
 
@@ -244,8 +241,8 @@ class IndexedMarkers:
         """`universe`: the literals of all sets that share a filter.  Others cost a pattern of their own."""
         self._index = _join_indexes(tuple(index for index in indexes if index.literals))
         self._leads = leads if tools.literals else ()
-        # Without literals none of the universe is looked for.
-        universe = unite(universe, self._index.literals) if self._index.literals else _NOTHING
+        own = self._index.literals
+        universe = unite(universe, own) if own else own  # without literals none of it is looked for
         self._tools = tools
         self._universe = universe
         self._by_first: tuple[FirstFilter, ...] = ()
