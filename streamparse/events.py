@@ -15,8 +15,9 @@ __all__ = [
     "ToolCallComplete", "ToolCallDelta", "ToolCallRevoked", "ToolCallStart",
 ]  # fmt: skip
 
-Source: TypeAlias = Literal["native", "inband", "recovered"]
-"""Where a call was found: in the wire's own fields, in the text, or only after a repair."""
+Source: TypeAlias = Literal["native", "inband", "recovered", "repaired"]
+"""How a call was found: in the wire's own fields, in the text, only at the end because it was not looked for before, or
+only after its text had to be mended, which counts for more than the others."""
 
 Place: TypeAlias = Literal["field", "plain", "bare", "quoted", "thought"]
 """Where a call was written: in the wire's own fields; in open text, with its own markup or without a marker of its own;
@@ -71,7 +72,8 @@ class ToolCallComplete(_Event, frozen=True, gc=False):
     """A call is whole: no byte that follows can change it.
 
     `raw` is the text that the deltas summed to; `arguments` is what it says.  With
-    `source="recovered"` the text had to be repaired to be read, and `raw` is still the text as it came.
+    `source="repaired"` the text had to be mended to be read, and `raw` is still the text as it came.
+    `reason` says why a call is "recovered" or "repaired"; it is empty for all others.
     A call whose `place` is "bare" or "thought" may be revoked by what follows, and by an answer that ends badly.
     """
 
@@ -82,6 +84,7 @@ class ToolCallComplete(_Event, frozen=True, gc=False):
     source: Source
     raw: str
     place: Place = "field"
+    reason: str = ""
 
 
 class ToolCallRevoked(_Event, frozen=True, gc=False):
