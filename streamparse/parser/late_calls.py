@@ -8,7 +8,7 @@ looked for, in markup that is malformed in a way that has only one reading, or a
 |---|---|
 | `wire` | calls in the text are not looked for on this wire |
 | `too_long` | it has no marker of its own, and is longer than `Limits.max_held_text` |
-| `unnamed` | it is JSON, but no dialect that was looked for reads it: its tool is not declared, or its dialect not named |
+| `unnamed` | it is JSON that no dialect reads that was looked for: its tool is not declared, or its dialect not named |
 
 What is quoted is not in doubt, and neither is a value that ran into the end of the text.
 
