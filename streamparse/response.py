@@ -16,7 +16,8 @@ __all__ = ["BrokenCall", "Mark", "ParsedResponse", "ToolCall", "ToolIntent"]
 class ToolCall(msgspec.Struct, frozen=True, gc=False):
     """A complete call of a tool.
 
-    `arguments` is the decoded object, `raw` the JSON text as the model wrote it.
+    `arguments` is the decoded object, `raw` the JSON text as the model wrote it.  `reason` says why a call is
+    "recovered" or "repaired"; it is empty for all others.
     """
 
     name: str
@@ -27,6 +28,7 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
     index: int = 0
     revoked: bool = False
     place: Place = "field"
+    reason: str = ""
 
 
 class BrokenCall(msgspec.Struct, frozen=True, gc=False):

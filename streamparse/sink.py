@@ -96,7 +96,7 @@ class Sink(Protocol):
         """The argument text so far is none, if it does not begin an object; else nothing.  The right one follows."""
 
     def call_repaired(self, call: Call) -> None:
-        """The call's markup had to be repaired to be read: it will be `source="recovered"`."""
+        """The call's markup had to be mended to be read: it will be `source="repaired"`."""
 
     def call_error(self, call: Call, code: str, message: str) -> None:
         """The call cannot be read; its life ends here."""

@@ -20,10 +20,10 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
     ignored_frames: int = 0
     """Frames, or choices of frames, that were skipped on purpose: other choices, data after the end."""
     calls: dict[str, int] = {}
-    """Complete calls by source: native, inband, recovered."""
+    """Complete calls by source: native, inband, recovered, repaired."""
     broken_calls: int = 0
     leniencies: dict[str, int] = {}
-    """Repairs that reading the calls' arguments took, by name: `trailing_comma`, `encoded_twice`, ..."""
+    """What had to be mended in calls, by name: `markup`, `trailing_comma`, `encoded_twice`, ..."""
     unread_calls: dict[str, int] = {}
     """Whole calls of declared tools that were left as text, by place; known once the answer is over."""
     errors: dict[str, int] = {}

@@ -107,6 +107,15 @@ class Assembler:
         self._add_reasoning = self.record.reasoning.write
         return response
 
+    def start_late_call(
+        self, name: str, id: str | None, place: Place, reason: str, repairs: tuple[str, ...] = ()
+    ) -> CallState:
+        """Start a call that was found only at the end, for that reason; `repairs` names what had to be mended."""
+        call = self.call_start(name, id, "recovered", place)
+        call.reason = reason
+        call.repairs += repairs
+        return call
+
     def look(self, index: int) -> dict[str, Any]:
         """Return the arguments of a call so far, or all of them once it is complete.
 
@@ -291,7 +300,7 @@ class Assembler:
 
     def call_repaired(self, call: Call) -> None:
         assert isinstance(call, CallState)
-        call.was_repaired = True
+        call.mend_markup()
 
     def call_error(self, call: Call, code: str, message: str) -> None:
         """Give the call up; nothing if it is closed."""
@@ -448,7 +457,7 @@ class Assembler:
         meant = self._tools.resolve_name(before) if markup and name not in self._tools else ""
         if meant in self._tools:
             name = meant
-            call.was_repaired = True
+            call.mend_markup()
         elif name not in self._tools:
             name = name.strip(BLANKS) or name
         call.name = name
@@ -486,12 +495,12 @@ class Assembler:
             return
         raw = call.raw
         try:
-            arguments, source = call.read_arguments(raw, self._mode, self._limits)
+            arguments = call.read_arguments(raw, self._mode, self._limits)
         except JSONError as error:
             message = f"the arguments of {call.name!r} are not a JSON object: {error.message}"
             self.call_error(call, error.code, message)
             return
-        if not self.record.add_call(call, arguments, source, raw):
+        if not self.record.add_call(call, arguments, raw):
             message = f"the call of {call.name!r} came both natively and in the text"
             self.call_error(call, "duplicate_call", message)
             return

@@ -64,10 +64,10 @@ class CallState:
     """What came while PENDING, or the whole text of a call that came in one piece."""
     text: StringIO | None = None
     """The text after the prefix, as far as it is joined."""
-    was_repaired = False
-    """Whether the markup around the call was repaired."""
+    reason = ""
+    """Why the call was found only at the end, if it was: `wire`, `too_long` or `unnamed`."""
     repairs: tuple[str, ...] = ()
-    """The repairs that reading the arguments took, by name."""
+    """What had to be mended so that the call could be read, by name; its markup first."""
     has_late_error = False
     """Whether text after the end is not an error any more: one was made, or it belongs to the error that ended it."""
     reader: PartialReader | None = None
@@ -128,8 +128,13 @@ class CallState:
         self.characters_read = 0
         self.chunks.clear()
 
-    def read_arguments(self, raw: str, mode: Mode, limits: Limits) -> tuple[dict[str, Any], Source]:
-        """Read the whole argument text; an object in a string (encoded twice) counts as a repair.
+    def mend_markup(self) -> None:
+        """Note that the markup around the arguments had to be mended."""
+        if "markup" not in self.repairs:
+            self.repairs = ("markup", *self.repairs)
+
+    def read_arguments(self, raw: str, mode: Mode, limits: Limits) -> dict[str, Any]:
+        """Read the whole argument text, and note what had to be mended; an object in a string is `encoded_twice`.
 
         Raises JSONError if it is not an object.
         """
@@ -139,14 +144,15 @@ class CallState:
             if mode == "strict":
                 raise
             reading = read(raw, "heal", limits)
-        if reading.value.__class__ is dict and not (reading.repairs or self.was_repaired):
-            return reading.value, self.source
-        value, self.repairs = reading.value, (*reading.repairs, *(("markup",) if self.was_repaired else ()))
+        value = reading.value
+        if reading.repairs:
+            self.repairs += reading.repairs
         if isinstance(value, str) and mode != "strict":
-            value, self.repairs = read(value, mode, limits).value, (*self.repairs, "encoded_twice")
+            value = read(value, mode, limits).value
+            self.repairs += ("encoded_twice",)
         if not isinstance(value, dict):
             raise JSONError("invalid_arguments", f"found {type(value).__name__}", 0)
-        return value, "recovered" if self.repairs else self.source
+        return value
 
     def _join(self) -> StringIO:
         if self.text is None:

@@ -51,7 +51,7 @@ class EventLog:
     - `characters`: how many characters of text were fed, where those are counted and not bytes.
     - `dialect`: the dialect that reads the text, or read it last.
     - `origins`: how each call in the text was found, and its place, by index; known from its start on.
-    - `leniencies`: the repairs that reading the arguments took, by name.
+    - `leniencies`: what had to be mended in calls, by name.
     - `has_taken_back`: whether a call was revoked for another reason than that it turned out not to be a call.
 
     Some servers parse a call and leak its text too.  So the calls of either way that have not come the other way yet
@@ -127,7 +127,7 @@ class EventLog:
         self.response.errors.append(event)
 
     def count_repairs(self, repairs: Iterable[str]) -> None:
-        """Count the repairs that reading the arguments of a call took."""
+        """Count what had to be mended in a call."""
         for repair in repairs:
             self.leniencies[repair] = self.leniencies.get(repair, 0) + 1
 
@@ -138,7 +138,7 @@ class EventLog:
 
     # -- complete calls --------------------------------------------------------------------------------
 
-    def add_call(self, call: CallState, arguments: dict[str, Any], source: Source, raw: str) -> bool:
+    def add_call(self, call: CallState, arguments: dict[str, Any], raw: str) -> bool:
         """Take a call that is whole; return False, and take nothing, if it is a duplicate of one of the other way.
 
         A call in the text makes room for a native one if it does not count as that does.
@@ -154,12 +154,15 @@ class EventLog:
                 break
         else:
             same.append((call.name, arguments, call.index))
-        found = ToolCall(call.name, arguments, call.id, source, raw, call.index, place=call.place)
+        source: Source = "repaired" if call.repairs else call.source
+        reason = call.repairs[0] if call.repairs else call.reason
+        found = ToolCall(call.name, arguments, call.id, source, raw, call.index, False, call.place, reason)
         if self._places is None:
             self._places = {}
         self._places[call.index] = len(self.response.tool_calls)
         self.response.tool_calls.append(found)
-        self.events.append(ToolCallComplete(call.index, call.id, call.name, arguments, source, raw, call.place))
+        complete = ToolCallComplete(call.index, call.id, call.name, arguments, source, raw, call.place, reason)
+        self.events.append(complete)
         return True
 
     def revoke(self, index: int, reason: str) -> None:

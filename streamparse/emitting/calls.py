@@ -201,7 +201,7 @@ def spell_arguments(call: ToolCallComplete) -> str:
 
 
 def get_argument_text(call: ToolCall | ToolCallComplete) -> str:
-    """Return a call's arguments as JSON text: the model's own, unless it had to be repaired."""
-    if call.source == "recovered" or not call.raw:
+    """Return a call's arguments as JSON text: the model's own, unless it had to be mended."""
+    if call.source == "repaired" or not call.raw:
         return msgspec.json.encode(call.arguments).decode()
     return call.raw

@@ -70,7 +70,7 @@ class ArgumentWriter:
 
     def finish(self, call: ToolCallComplete) -> str | None:
         """Return the rest of a complete call's arguments; None if no text completes what was sent."""
-        if self._is_whole and call.source != "recovered" and self._held.strip(BLANKS) == "}":
+        if self._is_whole and call.source != "repaired" and self._held.strip(BLANKS) == "}":
             return self._held
         sent = call.raw[: self._sent]
         # Where a key came twice, tokens cannot be matched by counting; then closing all brackets may be enough.

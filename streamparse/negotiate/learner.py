@@ -25,7 +25,7 @@ from streamparse.negotiate.stores import Record, SharedStore, Store
 from streamparse.response import ParsedResponse, ToolCall
 from streamparse.stats import Stats
 
-Outcome: TypeAlias = Literal["parsed", "recovered", "malformed", "unknown_tool", "refused"]
+Outcome: TypeAlias = Literal["parsed", "repaired", "malformed", "unknown_tool", "refused"]
 """What came of a call; `refused` is what came of a request with tools."""
 OUTCOMES: Final = get_args(Outcome)
 # The format of calls that come in fields of their own.
@@ -43,7 +43,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     parsed: Count = 0
-    recovered: Count = 0
+    repaired: Count = msgspec.field(default=0, name="recovered")  # its name in what was stored before
     malformed: Count = 0
     unknown_tool: Count = 0
     refused: Count = 0
@@ -53,12 +53,12 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def calls(self) -> int:
         """How many calls were seen."""
-        return self.parsed + self.recovered + self.malformed + self.unknown_tool
+        return self.parsed + self.repaired + self.malformed + self.unknown_tool
 
     @property
     def rate(self) -> float | None:
         """The share of calls that could be run, 0 to 1; None before the first."""
-        return (self.parsed + self.recovered) / self.calls if self.calls else None
+        return (self.parsed + self.repaired) / self.calls if self.calls else None
 
     @property
     def is_empty(self) -> bool:
@@ -137,7 +137,7 @@ def count_outcomes(
 def _classify(call: ToolCall, tool_names: Collection[str]) -> Outcome:
     if tool_names and call.name not in tool_names:
         return "unknown_tool"
-    return "recovered" if call.source == "recovered" else "parsed"
+    return "repaired" if call.source == "repaired" else "parsed"
 
 
 # -- over time -------------------------------------------------------------------------------------

@@ -125,6 +125,6 @@ class AssemblyLine:
 
             response = self._assembler.response
             unread = count_calls(response.content, self._options.tools, self._options.limits)
-            unread.subtract(call.place for call in response.tool_calls if call.source == "recovered")
+            unread.subtract(call.place for call in response.tool_calls if self.origin_of(call.index)[0] == "recovered")
             self._unread = dict(+unread)
         return self._unread

@@ -24,6 +24,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args
 from msgspec.structs import replace
 
 from streamparse.dialects import Dialects, Quoted, Reasoning
+from streamparse.events import Source
 from streamparse.json import JSONError, read
 from streamparse.limits import Limits
 from streamparse.parser.intents import HeuristicParser, find_intents
@@ -291,18 +292,19 @@ def _put_native_first(response: ParsedResponse) -> None:
     for place in doubles:
         double = response.broken_calls[place]
         try:
-            arguments = _make_comparable(read(double.raw).value)
+            reading = read(double.raw)
         except JSONError:
             continue
-        if places := in_text[double.name, arguments]:
-            _exchange(response, places.popleft(), place)
+        if places := in_text[double.name, _make_comparable(reading.value)]:
+            _exchange(response, places.popleft(), place, reading.repairs)
 
 
-def _exchange(response: ParsedResponse, at: int, place: int) -> None:
+def _exchange(response: ParsedResponse, at: int, place: int, repairs: tuple[str, ...]) -> None:
     call, double = response.tool_calls[at], response.broken_calls[place]
     shared = double.id == f"{call.id}_{double.index}"  # it came second, so it could not have its own
     kept, left = (call.id, double.id) if shared else (double.id, call.id)
-    response.tool_calls[at] = replace(call, id=kept, source="native", raw=double.raw)
+    source: Source = "repaired" if repairs else "native"
+    response.tool_calls[at] = replace(call, id=kept, source=source, reason="".join(repairs[:1]), raw=double.raw)
     response.broken_calls[place] = replace(double, id=left, raw=call.raw)
     response.formats[double.index] = response.formats.pop(call.index)
 

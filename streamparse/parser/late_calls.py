@@ -2,7 +2,15 @@
 
 The model ended its turn, and no call was found.  Then the visible text may still hold one: in markup that was not
 looked for, in markup that is malformed in a way that has only one reading, or as JSON.  Such calls are reported as
-`source="recovered"`.  What is quoted is not in doubt, and neither is a value that ran into the end of the text.
+`source="recovered"` with a reason, or as `source="repaired"` where they had to be mended:
+
+| reason | why the call was not found before |
+|---|---|
+| `wire` | calls in the text are not looked for on this wire |
+| `too_long` | it has no marker of its own, and is longer than `Limits.max_held_text` |
+| `unnamed` | it is JSON that no dialect reads that was looked for: its tool is not declared, or its dialect not named |
+
+What is quoted is not in doubt, and neither is a value that ran into the end of the text.
 
 JSON with prose around it may be anything: an example, a record, a quotation.  It is believed only where it is whole and
 names a declared tool, and is all of the visible content (in a fence or not), or an envelope of calls
@@ -23,13 +31,12 @@ from streamparse.assembler import Assembler, ParseHalted
 from streamparse.dialects import CATALOGUE, Dialects, InBandParser, Quoted
 from streamparse.dialects.engine.attempt import has_required
 from streamparse.dialects.grammars.call_json import ExtractedCall, extract_calls, extract_text
-from streamparse.json import JSONError, read
+from streamparse.json import JSONError, Reading, read
 from streamparse.json.scan import Scanner
 from streamparse.limits import Limits
 from streamparse.parser.options import ParserOptions
 from streamparse.patterns import lazy_re
 from streamparse.response import ParsedResponse, ToolCall
-from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
 
@@ -43,9 +50,11 @@ class JSONRun(NamedTuple):
     fenced: bool
     said: str
     """The text that envelopes hold besides their calls."""
+    repairs: tuple[str, ...] = ()
+    """What had to be mended, by name."""
 
 
-def recover(content: str, options: ParserOptions, was_read: bool, sink: Sink) -> JSONRun | None:
+def recover(content: str, options: ParserOptions, was_read: bool, assembler: Assembler) -> JSONRun | None:
     """Tell the calls that a whole text still holds; return the JSON that they are, if they are JSON.
 
     `was_read` says that the markup of the dialects was looked for, so that only what is malformed is in doubt.
@@ -54,17 +63,31 @@ def recover(content: str, options: ParserOptions, was_read: bool, sink: Sink) ->
         return None
     run = _find_json(content, options.tools, options.limits)
     if run is not None:
+        reason = _find_reason(content, options, was_read)
         for found in run.calls:
-            handle = sink.call_start(found.name, found.id, "recovered", "bare")
-            sink.call_arguments(handle, msgspec.json.encode(found.arguments).decode())
-            sink.call_end(handle)
+            handle = assembler.start_late_call(found.name, found.id, "bare", reason, run.repairs + found.repairs)
+            assembler.call_arguments(handle, msgspec.json.encode(found.arguments).decode())
+            assembler.call_end(handle)
         return run
-    for call in _find_markup(content, options, was_read):
-        handle = sink.call_start(call.name, call.id, "recovered", call.place)
-        sink.call_arguments(handle, call.raw)
-        sink.call_repaired(handle)
-        sink.call_end(handle)
+    calls, is_mended = _find_markup(content, options, was_read)
+    for call in calls:
+        handle = assembler.start_late_call(call.name, call.id, call.place, "wire")
+        assembler.call_arguments(handle, call.raw)
+        if is_mended or call.reason == "markup":
+            assembler.call_repaired(handle)
+        assembler.call_end(handle)
     return None
+
+
+def _find_reason(content: str, options: ParserOptions, was_read: bool) -> str:
+    """Find out why JSON that is calls was not found before."""
+    held = options.limits.max_held_text
+    if was_read and (held is None or len(content) <= held):
+        return "unnamed"
+    unlimited = msgspec.structs.replace(options.limits, max_held_text=None)
+    if all(call.revoked for call in _read(content, options.dialects, options.tools, unlimited).tool_calls):
+        return "unnamed"
+    return "too_long" if was_read else "wire"
 
 
 def count_calls(content: str, tools: Toolset, limits: Limits) -> Counter[str]:
@@ -130,24 +153,27 @@ def _read_run(content: str, candidate: re.Match[str], limits: Limits) -> JSONRun
     """Read values for as long as they are calls."""
     calls: list[ExtractedCall] = []
     said: list[str] = []
+    repairs: dict[str, None] = {}
     enveloped = True
     end = at = candidate.end()
     while at < len(content) and content[at] in "[{":
         closed = Scanner(limits.max_depth).scan(content, at)
         try:
-            value = read(content[at:closed], "heal", limits).value if closed > at else None
+            reading = read(content[at:closed], "heal", limits) if closed > at else Reading(None)
         except JSONError:
             break
-        found = list(extract_calls(value))
+        found = list(extract_calls(reading.value))
         if not found:
             break
         calls += found
-        said.append(extract_text(value))
-        enveloped = enveloped and isinstance(value, dict) and not _ENVELOPES.isdisjoint(value)
+        repairs |= dict.fromkeys(reading.repairs)
+        said.append(extract_text(reading.value))
+        enveloped = enveloped and isinstance(reading.value, dict) and not _ENVELOPES.isdisjoint(reading.value)
         end = at = _skip(_REST, content, closed)
         at = _skip(_CANDIDATE, content, at)
     fenced = "`" in candidate[0]
-    return JSONRun(candidate.start(), end, calls, enveloped, fenced, "\n".join(filter(None, said))) if calls else None
+    text = "\n".join(filter(None, said))
+    return JSONRun(candidate.start(), end, calls, enveloped, fenced, text, tuple(repairs)) if calls else None
 
 
 def _skip(pattern: re.Pattern[str], content: str, at: int) -> int:
@@ -181,16 +207,19 @@ _PRINT: Final = lazy_re(r"print\((.*)\)\Z", re.DOTALL)
 _PYTHON_CALL: Final = lazy_re(r"\s*[A-Za-z_][\w.]{0,255}\(.*\)\s*\Z", re.DOTALL)
 
 
-def _find_markup(content: str, options: ParserOptions, was_read: bool) -> list[ToolCall]:
-    """Find calls in open markup, of declared tools if there are any, with nothing visible after them."""
+def _find_markup(content: str, options: ParserOptions, was_read: bool) -> tuple[list[ToolCall], bool]:
+    """Find calls in open markup, of declared tools if there are any, with nothing visible after them.
+
+    Returns them, and whether their markup had to be mended.
+    """
     if not _has_signs(content):
-        return []
+        return [], False
     tools = options.tools
     for text, is_python in _list_readings(content, was_read, bool(tools)):
         calls = _find_calls(text, options.dialects, is_python, tools, options.limits)
         if calls and (not tools or all(call.name in tools for call in calls)):
-            return calls
-    return []
+            return calls, text != content
+    return [], False
 
 
 def _has_signs(content: str) -> bool:

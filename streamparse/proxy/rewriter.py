@@ -100,8 +100,8 @@ class Rewriter:
             return False
         response = self.response
         foreign = any(error.scope == "stream" and error.code != "provider_error" for error in response.errors)
-        recovered = any(call.source == "recovered" for call in response.tool_calls)
-        if foreign or response.broken_calls or recovered or not self._has_own_ids(response.tool_calls):
+        repaired = any(call.source == "repaired" for call in response.tool_calls)
+        if foreign or response.broken_calls or repaired or not self._has_own_ids(response.tool_calls):
             return False
         plain = StreamParser(self._parser.wire or "auto", dialects=())
         plain.feed(body)

@@ -18,7 +18,8 @@ from streamparse.tools import Tool, Toolset, validate
 
 # All but tab, line feed and carriage return.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_SHOWN = 10
+# Names of tools that a message lists.
+_SHOWN = 64
 # Integers of which every one is a float.
 _MOST_EXACT = 2**53
 # Parameters that are tried as they were given.
@@ -121,7 +122,7 @@ class Gate:
             return Preflight(call, (Finding("invalid_value", "texts are only read once they are whole"),))
         tool = self.tools.get(call.name)
         if tool is None:
-            return Preflight(call, (_describe_unknown(call.name, self.tools),))
+            return Preflight(call, (_describe_unknown(call.name, self._list_unlocked()),))
         if tool.tier > self._tier:
             return Preflight(call, (Finding("locked_tool", f"the tool {call.name!r} is not unlocked"),))
         if (problem := find_excess(call.arguments)) is not None:
@@ -143,6 +144,9 @@ class Gate:
         for guard in self._guards:
             found += _run_guard(guard, call)
         return Preflight(call, tuple(found))
+
+    def _list_unlocked(self) -> list[str]:
+        return sorted(tool.name for tool in self.tools.values() if tool.tier <= self._tier)
 
     def _check(
         self, tool: Tool, arguments: dict[str, Any], written: str, without: frozenset[str]
@@ -224,12 +228,14 @@ def _run_guard(guard: Guard, call: ToolCall) -> list[Finding]:
     return found
 
 
-def _describe_unknown(name: str, tools: Toolset) -> Finding:
-    """Name the tools with similar names: that helps a model more than a list of all."""
-    known = sorted(tools.names)[:_COMPARED]
-    close = difflib.get_close_matches(name[:200], known, 3, 0.6) or known[:_SHOWN]
-    known_names = f"; known are: {', '.join(close)}" if close else ""
-    return Finding("unknown_tool", f"there is no tool {name[:200]!r}{known_names}")
+def _describe_unknown(name: str, known: list[str]) -> Finding:
+    """Ask whether the nearest name was meant, and list the tools, those with the nearest names first."""
+    close = difflib.get_close_matches(name[:200], known[:_COMPARED], 3, 0.6)
+    listed = list(dict.fromkeys((*close, *known)))
+    more = f", … ({len(known)} in all)" if len(known) > _SHOWN else ""
+    all_are = f"{', '.join(listed[:_SHOWN])}{more}"
+    told = f"did you mean {close[0]!r}? The tools are: {all_are}" if close else f"the tools are: {all_are}"
+    return Finding("unknown_tool", f"there is no tool {name[:200]!r}{f'; {told}' if known else ''}")
 
 
 def _strip_controls(value: Any, path: tuple[Any, ...], found: list[Finding]) -> Any:

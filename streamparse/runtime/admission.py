@@ -15,13 +15,12 @@ from streamparse.repair import Gate, GuardFailed
 from streamparse.repair.answers import explain_call
 from streamparse.response import ToolCall
 from streamparse.runtime.call import Ending
-from streamparse.runtime.endings import refuse
+from streamparse.runtime.endings import refuse, refuse_doubtful
 from streamparse.tools import Tool
 
 EVERYTHING: Final = "*"  # the lock that allows no other call at the same time
 
 QUOTED: Final = "the call was not run: it stood where the text only quotes (a code block, a quotation, a string)"
-MISWRITTEN: Final = "the call was not run: it was not written correctly, and had to be repaired to be read"
 
 
 class Admitted(msgspec.Struct, frozen=True):
@@ -37,14 +36,16 @@ def admit(event: ToolCallComplete, gate: Gate, *, run_recovered: bool, run_quote
     """Take a call through the gate."""
     tool = gate.tools.get(event.name)
     if tool is not None:  # of an unknown tool the gate says what was perhaps meant
-        if event.source == "recovered" and not run_recovered:
-            return refuse("validation", "recovered", f"{MISWRITTEN}; {explain_call(event.name, tool)}")
+        if event.source in ("recovered", "repaired") and not run_recovered:
+            return refuse_doubtful(event, tool)
         if event.place == "quoted" and not run_quoted:
             advice = f"if it is meant, call it in the open: {explain_call(event.name, tool)}"
             return refuse("validation", "quoted", f"{QUOTED}; {advice}")
         if tool.function is None:
             return refuse("resource", "no_function", f"the tool {event.name!r} cannot be run here")
-    call = ToolCall(event.name, event.arguments, event.id, event.source, event.raw, event.index, False, event.place)
+    call = ToolCall(
+        event.name, event.arguments, event.id, event.source, event.raw, event.index, False, event.place, event.reason
+    )
     try:
         looked = gate.look(call)
     except GuardFailed as error:  # what cannot be judged must not run

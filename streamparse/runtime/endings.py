@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
+from streamparse.events import ToolCallComplete
+from streamparse.repair.answers import explain_call
+from streamparse.repair.reasons import find_reason
 from streamparse.runtime.call import Call, Ending
-from streamparse.tools import Effect, ErrorKind, ToolFailure, format_error_for_model
+from streamparse.tools import Effect, ErrorKind, Tool, ToolFailure, format_error_for_model
 
 UNFINISHED: Final = "the turn did not finish; the call was not run"
 STOPPED: Final = "the run was stopped before the tool had ended"
@@ -33,6 +36,15 @@ def refuse(kind: ErrorKind, code: str, message: str, changes: tuple[str, ...] = 
     """End a call with a message that says all that the model must know."""
     failure = ToolFailure(kind, message, code)
     return Ending(failure=failure, error=failure.message, changes=changes)
+
+
+def refuse_doubtful(event: ToolCallComplete, tool: Tool) -> Ending:
+    """End a call that was recovered or repaired: the model reads why, and `details` tell the developer."""
+    reason = find_reason(event)
+    message = f"the call was not run: {reason.for_model}; {explain_call(event.name, tool)}"
+    details = {"reason": event.reason, "explanation": reason.for_developer}
+    failure = ToolFailure("validation", message, event.source, details)
+    return Ending(failure=failure, error=failure.message)
 
 
 def describe_failed(call: Call, failure: ToolFailure) -> Ending:

@@ -37,10 +37,10 @@ class ToolRunner:
     call, unless its tool says otherwise.  `time_limit`: seconds for a whole run, the model's answer included.
     `max_result`: characters of a text, or of other JSON; what is longer is cut, and says so.
     `max_buffered`: items that may wait for the consumer before reading pauses.
-    `run_recovered`: whether calls that had to be repaired to be read may run.  `run_quoted`: whether calls that the
-    text only quotes may.  `trailing`: "run" lets calls in the text, of tools with effects, run although
-    visible text follows them.  `clock`: seconds, for the times in the results; `wall_clock`: seconds
-    since 1970, for the moments of the calls.
+    `run_recovered`: whether calls may run that had to be mended, or were found only at the end.  `run_quoted`:
+    whether calls that the text only quotes may.  `trailing`: "run" lets calls in the text, of tools with effects, run
+    although visible text follows them.  `clock`: seconds, for the times in the results; `wall_clock`: seconds since
+    1970, for the moments of the calls.
 
     A synchronous tool runs in a thread, and a thread cannot be stopped: one that does not return is abandoned when
     its time is over.  It keeps one of the `limit` threads, and is named in `unstopped_threads`; it does not keep the

@@ -21,9 +21,9 @@ The place of the call comes first:
 | `bare`, `thought` | once the turn ended well, and as `plain` |
 | `quoted` | not at all; with `run_quoted` as `bare` |
 
-A call that had to be repaired to be read (`recovered`) does not run; with `run_recovered` it waits for the end of the
-turn unless its tool has no effect.  When the turn does not end well, what has not begun never begins; what has begun
-may go on, and may be repeated.
+A call that had to be mended (`repaired`) or was found only at the end (`recovered`) does not run; with `run_recovered`
+it waits for the end of the turn unless its tool has no effect.  When the turn does not end well, what has not begun
+never begins; what has begun may go on, and may be repeated.
 
 Calls that share a lock, or of which one has `"*"`, never overlap unless all have no effect, and begin in call order:
 a read waits for an earlier write.  A lock, and a place under `limit`, is free once the function has really returned.
@@ -393,7 +393,7 @@ class Turn:
             self._reach_moment(call)
         elif (
             call.effect == "idempotent"
-            and event.source != "recovered"
+            and event.source not in ("recovered", "repaired")
             and (event.place == "field" or (event.place == "plain" and self._trailing == "run"))
         ):
             self._early.append(call)

@@ -43,7 +43,7 @@ def test_a_call_in_everybodys_words() -> None:
 
 @pytest.mark.parametrize("raw", ["", "{", '{"zone": "GMT"}', '"{}"', '{"zone": "CET"} and more'])
 def test_text_that_is_not_exactly_the_arguments_is_written_anew(raw: str) -> None:
-    call = sp.ToolCall("now", {"zone": "CET"}, "c1", "recovered", raw)
+    call = sp.ToolCall("now", {"zone": "CET"}, "c1", "repaired", raw)
     assert to_openai(call)["function"]["arguments"] == '{"zone":"CET"}'
 
 

@@ -121,7 +121,7 @@ def test_a_block_that_ends_before_another_call_has_its_name_is_an_error_and_no_t
 def test_a_call_that_had_to_be_repaired_says_so(call: str) -> None:
     parser = sp.TextParser()
     events_of(parser, [f"<tool_call>\n{call}\n</tool_call>"])
-    assert [(call.name, call.source) for call in parser.response.tool_calls] == [("ping", "recovered")]
+    assert [(call.name, call.source) for call in parser.response.tool_calls] == [("ping", "repaired")]
 
 
 @pytest.mark.parametrize("given", ["null", '""', '" "', "{}"])
@@ -274,7 +274,7 @@ def test_a_call_that_had_to_be_repaired_keeps_its_id() -> None:
     text = "<tool_call>{'name': 'ping', 'id': 'given', 'arguments': {}}</tool_call>"
     parser = sp.TextParser(["hermes"], tools=TOOLS)
     events_of(parser, [text])
-    assert [(call.id, call.source) for call in parser.response.tool_calls] == [("given", "recovered")]
+    assert [(call.id, call.source) for call in parser.response.tool_calls] == [("given", "repaired")]
 
 
 LISTS = {
@@ -349,12 +349,12 @@ def test_a_cut_inside_a_list_of_bare_calls_revokes_those_before_it_and_reports_n
         '"arguments": {"city": "Paris"}, "name": "get_weather", "args": {"city": "Rome"}',
     ],
 )
-def test_a_call_that_says_its_name_or_its_arguments_twice_is_recovered(members: str) -> None:
+def test_a_call_that_says_its_name_or_its_arguments_twice_is_repaired(members: str) -> None:
     text = f"<tool_call>{{{members}}}</tool_call>"
     for pieces in ([text], list(text)):
         parser = sp.TextParser(["hermes"], tools=TOOLS)
         (call,) = [each for each in events_of(parser, pieces) if isinstance(each, sp.ToolCallComplete)]
-        assert (call.arguments, call.source) == ({"city": "Paris"}, "recovered")
+        assert (call.arguments, call.source) == ({"city": "Paris"}, "repaired")
 
 
 @pytest.mark.parametrize("key", ["id", "type", "function", "name", "tool_name", "city"])

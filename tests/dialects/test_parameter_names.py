@@ -88,4 +88,4 @@ def test_one_parameter_that_no_tool_declares_may_hold_all_parameters_if_it_is_ca
     if name == "other":
         assert call.arguments in ({"other": {"in put": "y"}}, {"other": '{"in put": "y"}'})
     else:
-        assert (call.arguments, call.source) == ({"in put": "y"}, "recovered")
+        assert (call.arguments, call.source) == ({"in put": "y"}, "repaired")

@@ -109,7 +109,7 @@ def test_a_member_of_a_call_without_a_string_for_its_key_makes_no_call(key: str)
 def test_strings_that_are_added_are_one_and_marked_as_repaired(value: str, said: Any) -> None:
     events = assert_same_in_every_cut(lambda: sp.TextParser(["olmo3"]), f"<function_calls>f(a={value}, b=1)")
     told = [(event.arguments, event.source) for event in events if isinstance(event, sp.ToolCallComplete)]
-    assert told == [({"a": said, "b": 1}, "recovered")]
+    assert told == [({"a": said, "b": 1}, "repaired")]
 
 
 @pytest.mark.parametrize("opening", ["'", '"', "'''", '"""', "r'", 'u"'])

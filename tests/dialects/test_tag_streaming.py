@@ -154,7 +154,7 @@ def test_a_closing_tag_may_name_its_parameter_and_is_marked_as_repaired() -> Non
     text = "<tool_call>\n<function=get_weather>\n<parameter=city>\nParis\n</parameter city>\n</function>\n</tool_call>"
     events = assert_same_in_every_cut(lambda: sp.TextParser(["qwen3-coder"], tools=TOOLS), text)
     told = [(event.arguments, event.source) for event in events if isinstance(event, sp.ToolCallComplete)]
-    assert told == [({"city": "Paris"}, "recovered")]
+    assert told == [({"city": "Paris"}, "repaired")]
 
 
 def test_a_sentence_behind_a_marker_is_told_as_soon_as_it_can_be_no_call() -> None:

@@ -20,6 +20,7 @@ from streamparse.errors import CODES
 from streamparse.limits import Limits
 from streamparse.providers.adapters import ADAPTERS
 from streamparse.providers.quirks import Habit, profile
+from streamparse.repair.reasons import RECOVERED, REPAIRED
 from streamparse.writing.prompts import PROMPTS
 
 ROOT = Path(__file__).parents[2]
@@ -102,11 +103,21 @@ def _habits(habits: Iterable[Habit]) -> str:
     return _table(tuple(said), zip(*said.values(), strict=True))
 
 
+def _reasons() -> str:
+    rows = (
+        (f"`{source}`", f"`{word}`", reason.for_model, reason.for_developer)
+        for source, reasons in (("recovered", RECOVERED), ("repaired", REPAIRED))
+        for word, reason in reasons.items()
+    )
+    return _table(("source", "reason", "what the model reads", "what you read"), rows)
+
+
 TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "wires": (README, _wires),
     "formats": (README, _formats),
     "limits": (README, _limits),
     "errors": (ERRORS, _errors),
+    "reasons": (ERRORS, _reasons),
 }
 
 
@@ -157,7 +168,7 @@ def _complete_chapter(wire: str, tables: Iterable[str]) -> None:
 
 
 def test_every_code_of_an_error_is_explained_once() -> None:
-    text = ERRORS.read_text(encoding="utf-8")
+    text = _read_table(ERRORS, "errors")
     assert sorted(re.findall(r"^\| `(\w+)`", text, re.MULTILINE)) == sorted(CODES)
 
 

@@ -138,7 +138,7 @@ def _call(draw: st.DrawFn, index: int) -> list[sp.Event]:
         code = draw(st.sampled_from(["truncated_call", "invalid_arguments", "malformed_call"]))
         end = sp.Error("call", code, "broken", index)
     else:
-        source = "recovered" if fate == 3 else draw(st.sampled_from(["native", "inband"]))
+        source = "repaired" if fate == 3 else draw(st.sampled_from(["native", "inband"]))
         end = sp.ToolCallComplete(index, id, name, arguments, source, raw)
     deltas: list[sp.Event] = [sp.ToolCallDelta(index, piece) for piece in pieces if piece]
     return [sp.ToolCallStart(index, id, name), *deltas, end]
@@ -160,7 +160,7 @@ def answers(draw: st.DrawFn) -> list[sp.Event]:
         elif open_calls := [call for call in calls[:begun] if call]:
             events.append(draw(st.sampled_from(open_calls)).pop(0))
     events += draw(st.lists(_others, max_size=3))
-    if spelled := [call for call in _complete(events) if call.source != "recovered"]:
+    if spelled := [call for call in _complete(events) if call.source != "repaired"]:
         events += draw(st.just([]) | _double(draw(st.sampled_from(spelled)), len(calls)))
     *errors, done = draw(_ends)
     return [*events, *errors, *_taken_back([*events, *errors], done), _judged(events, done)]

@@ -44,7 +44,7 @@ def test_a_beginning_that_was_cut_anywhere_can_be_finished(value: dict[str, Any]
     raw = json.dumps(value)[:cut]
     arguments = ArgumentWriter()
     left = _left(arguments, raw, size)
-    rest = arguments.finish(_complete(raw, value, "recovered"))
+    rest = arguments.finish(_complete(raw, value, "repaired"))
     assert rest is not None
     assert json.loads(left + rest) == value
 
@@ -81,7 +81,7 @@ MALFORMED: dict[str, dict[str, Any]] = {
 def test_what_was_repaired_leaves_as_json(raw: str, size: int) -> None:
     arguments = ArgumentWriter()
     left = _left(arguments, raw, size)
-    rest = arguments.finish(_complete(raw, MALFORMED[raw], "recovered"))
+    rest = arguments.finish(_complete(raw, MALFORMED[raw], "repaired"))
     assert rest is not None
     assert json.loads(left + rest) == MALFORMED[raw]
 
@@ -90,7 +90,7 @@ def test_a_beginning_that_says_something_else_cannot_be_finished() -> None:
     arguments = ArgumentWriter()
     raw = '{"a": 1, "a": 2'
     arguments.feed(raw)
-    assert arguments.finish(_complete(raw, {"b": 1}, "recovered")) is None
+    assert arguments.finish(_complete(raw, {"b": 1}, "repaired")) is None
 
 
 def test_text_inside_of_a_string_does_not_wait() -> None:

@@ -70,7 +70,7 @@ def test_every_fixture_survives_every_wire(name: str, wire: str) -> None:
 @given(events=answers())
 def test_argument_text_survives_to_the_letter(events: list[sp.Event]) -> None:
     whole = {event.id: event.raw for event in events if isinstance(event, sp.ToolCallComplete)}
-    repaired = {e.id for e in events if isinstance(e, sp.ToolCallComplete) and e.source == "recovered"}
+    repaired = {e.id for e in events if isinstance(e, sp.ToolCallComplete) and e.source == "repaired"}
     for wire in ("openai-chat", "anthropic"):
         again = read_again(wire, emitted(wire, until_failure(events)))
         for event in again:

@@ -59,7 +59,7 @@ MALFORMED = "{'query': 'it is', 'limit': 3,}"
 REPAIRED: list[sp.Event] = [
     sp.ToolCallStart(0, "call_0", "search"),
     *(sp.ToolCallDelta(0, character) for character in MALFORMED),
-    sp.ToolCallComplete(0, "call_0", "search", {"query": "it is", "limit": 3}, "recovered", MALFORMED),
+    sp.ToolCallComplete(0, "call_0", "search", {"query": "it is", "limit": 3}, "repaired", MALFORMED),
     sp.Done("stop", None, True),
 ]
 
@@ -345,7 +345,7 @@ def test_a_complete_call_that_nothing_has_left_of_reaches_ollamas_client_whateve
     events: list[sp.Event] = [
         sp.ToolCallStart(0, "call_0", "search"),
         sp.ToolCallDelta(0, '{"query": 7}'),
-        sp.ToolCallComplete(0, "call_0", "search", {"query": "7"}, "recovered", '{"query": 7}'),
+        sp.ToolCallComplete(0, "call_0", "search", {"query": "7"}, "repaired", '{"query": 7}'),
         sp.Done("stop", None, True),
     ]
     [line, _] = _lines(events)

@@ -158,7 +158,7 @@ def test_to_revoke_a_call_takes_no_look_at_the_others() -> None:
     log = EventLog()
     calls = log.response.tool_calls = _WatchedList()
     for index in range(8):
-        assert log.add_call(CallState(index, f"i{index}", "f"), {"a": index}, "inband", f'{{"a": {index}}}')
+        assert log.add_call(CallState(index, f"i{index}", "f"), {"a": index}, f'{{"a": {index}}}')
     for index in (3, 0, 7, 3, 9):
         log.revoke(index, "text_follows")
     assert calls.passes == 0

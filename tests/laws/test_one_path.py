@@ -54,7 +54,7 @@ def assert_same(whole: sp.ParsedResponse, fed: sp.ParsedResponse, body: bytes) -
     if not any(call.code == "duplicate_call" for call in fed.broken_calls):
         assert (whole.tool_calls, whole.broken_calls) == (fed.tool_calls, fed.broken_calls)
     assert (whole.reasoning, whole.refusal) == (fed.reasoning, fed.refusal)
-    recovered = any(call.source == "recovered" for call in whole.tool_calls)
+    recovered = any(call.source in ("recovered", "repaired") for call in whole.tool_calls)
     assert whole.content == fed.content or (recovered and _is_cut_out_of(fed.content, whole.content))
     assert (whole.finish_reason, whole.usage) == (fed.finish_reason, fed.usage)
     assert whole.ok == fed.ok or (whole.ok and _is_one_object(body))

@@ -44,7 +44,7 @@ def looks(parser: sp.StreamParser | sp.TextParser, pieces: Any) -> dict[int, lis
             elif isinstance(event, sp.ToolCallComplete):
                 open_calls.discard(event.index)
                 assert parser.partial(event.index) == event.arguments
-                if event.source != "recovered":
+                if event.source != "repaired":
                     shown.setdefault(event.index, []).append(event.arguments)
             elif isinstance(event, sp.Error) and event.scope == "call":
                 open_calls.discard(event.index)

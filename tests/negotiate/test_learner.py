@@ -56,14 +56,14 @@ def test_figures_are_saved_and_loaded(kind: Any, tmp_path: Path) -> None:
     learner = CapabilityLearner(store=store)
     assert learner.export() == []
     learner.record("m", "native", "parsed", 2)
-    learner.record("n", "hermes", "recovered")
+    learner.record("n", "hermes", "repaired")
     learner.save()
-    learner.record("n", "hermes", "recovered")
+    learner.record("n", "hermes", "repaired")
     learner.save()
     again = CapabilityLearner(store=kind(tmp_path / "figures"))
     assert isinstance(store, SharedStore)
     assert again.export() == learner.export()
-    assert again.get_figures("n")["hermes"].recovered == 2
+    assert again.get_figures("n")["hermes"].repaired == 2
     assert _files(tmp_path) == FILES[kind]
 
 
@@ -151,7 +151,7 @@ def test_what_no_file_could_be_read_with_again_is_not_counted() -> None:
         learner.record("m", "native", "parsed", times)
     for outcome in ("last", "last_refused", "good"):
         unknown: Any = outcome
-        with pytest.raises(ValueError, match="known are: parsed, recovered"):
+        with pytest.raises(ValueError, match="known are: parsed, repaired"):
             learner.record("m", "native", unknown)
     assert learner.export() == []
 

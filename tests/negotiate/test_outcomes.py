@@ -69,12 +69,12 @@ CASES: dict[str, tuple[str, dict[tuple[str, str], int]]] = {
     ),
     "markup that must be mended": (
         "<tool_call>{'name': 'search', 'arguments': {}}</tool_call>",
-        {("hermes", "recovered"): 1},
+        {("hermes", "repaired"): 1},
     ),
     "JSON at the end of prose": ('So I call:\n```json\n{"name": "search", "arguments": {"query": "a"}}\n```', {}),
     "an envelope of calls at the end of prose": (
         'So I call:\n{"tool_calls": [{"name": "search", "arguments": {"query": "a"}}]}',
-        {("json-content", "recovered"): 1},
+        {("json-content", "parsed"): 1},
     ),
     "an envelope of a call that lacks what its tool requires": (
         'So I call:\n{"tool_calls": [{"name": "search", "arguments": {}}]}',
@@ -119,7 +119,7 @@ def test_native_calls_that_must_be_mended_or_break_count_as_native_beside_a_call
     text = '<tool_call>{"name": "search", "arguments": {"b": 1}}</tool_call>'
     body = _native(("search", '"{\\"a\\": 1}"'), ("search", '{"a": x}'), content=text)
     counts = count_outcomes(sp.CompositeParser(parsers).parse(body))
-    assert counts == {("native", "recovered"): 1, ("native", "malformed"): 1, ("hermes", "parsed"): 1}
+    assert counts == {("native", "repaired"): 1, ("native", "malformed"): 1, ("hermes", "parsed"): 1}
 
 
 @pytest.mark.parametrize("code", ["truncated_call", "duplicate_call", "limit_args", "locked_tool", "missing_parameter"])

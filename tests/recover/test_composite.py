@@ -334,7 +334,10 @@ def test_a_whole_text_gives_the_calls_that_streaming_gave(text: str, seed: int, 
     assert whole.reasoning == fed.reasoning
     if fed.tool_calls or fed.broken_calls:
         assert (whole.tool_calls, whole.broken_calls) == (fed.tool_calls, fed.broken_calls)
-    assert {call.source for call in whole.tool_calls} <= {call.source for call in fed.tool_calls} | {"recovered"}
+    assert {call.source for call in whole.tool_calls} <= {call.source for call in fed.tool_calls} | {
+        "recovered",
+        "repaired",
+    }
 
 
 def test_a_call_that_came_in_the_text_and_natively_has_its_native_id() -> None:

@@ -21,7 +21,7 @@ def _names(text: str, dialects: Any, tools: Any = None) -> list[str]:
     calls = sp.TextParser(tools=tools, dialects=dialects)
     calls.feed(text)
     calls.close(stopped=True)
-    assert {call.source for call in calls.response.tool_calls} <= {"recovered"}
+    assert {call.source for call in calls.response.tool_calls} <= {"repaired"}
     return [call.name for call in calls.response.tool_calls]
 
 
@@ -88,7 +88,7 @@ OPENED_BY_NOTHING = "I look.\n\n<function=look>\n<parameter=a>\n1\n</parameter>\
 
 
 @pytest.mark.parametrize("end", ["", "\n</tool_call>", "\n"])
-def test_a_function_after_prose_whose_block_nothing_opened_is_recovered(end: str) -> None:
+def test_a_function_after_prose_whose_block_nothing_opened_is_repaired(end: str) -> None:
     assert _names(OPENED_BY_NOTHING + end, "auto", LOOK) == ["look"]
 
 
@@ -104,11 +104,11 @@ def test_such_a_function_is_text_in_the_middle_of_prose_quoted_or_of_no_declared
 
 
 @pytest.mark.parametrize("before", ["", "I look.\n"])
-def test_a_call_between_typographic_quotes_is_recovered(before: str) -> None:
+def test_a_call_between_typographic_quotes_is_repaired(before: str) -> None:
     text = before + "<tool_call>\n{“name”: “look”, “arguments”: {“a”: “b”}}\n</tool_call>"
     parsed = sp.parse_response(text, tools=[{"name": "look"}])
     assert [(call.name, call.arguments, call.source) for call in parsed.tool_calls] == [
-        ("look", {"a": "b"}, "recovered")
+        ("look", {"a": "b"}, "repaired")
     ]
 
 

@@ -46,7 +46,7 @@ def test_malformed_json_in_markup_is_no_call_and_not_lost(inside: str) -> None:
 def test_json_that_can_be_healed_in_markup_is_a_call_that_says_so() -> None:
     text = "<tool_call>{'name': 'search', 'arguments': {'query': 'x',}}</tool_call>"
     (call,) = sp.parse_response(_chat(text), tools=TOOLS).tool_calls
-    assert (call.name, call.arguments, call.source) == ("search", {"query": "x"}, "recovered")
+    assert (call.name, call.arguments, call.source) == ("search", {"query": "x"}, "repaired")
 
 
 def test_a_call_in_the_native_field_and_in_the_content_is_one_call() -> None:
@@ -156,7 +156,7 @@ def test_tags_in_capitals_or_with_hyphens_are_mended_and_that_is_said(text: str)
     parser.feed(text)
     parser.close(stopped=True)
     assert [(call.name, call.arguments, call.source) for call in parser.response.tool_calls] == [
-        ("search", {"query": "x"}, "recovered")
+        ("search", {"query": "x"}, "repaired")
     ]
     assert parser.stats.leniencies == {"markup": 1}
 

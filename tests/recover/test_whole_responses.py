@@ -90,7 +90,7 @@ def test_an_envelope_at_an_end_of_the_text_that_names_a_declared_tool_is_recover
     events = events_of(sp.TextParser(tools=TOOLS), [text])
     assert calls_of(events) == [("get_weather", {"city": "Paris"})]
     told = [(event.source, event.place) for event in events if isinstance(event, sp.ToolCallComplete)]
-    assert told == [("recovered", "bare")]
+    assert told == [("repaired" if "'" in text else "recovered", "bare")]
     assert text_of(events) == text, "text that was delivered is not taken back"
     parser = sp.TextParser(tools=TOOLS)
     assert calls_of(parser.feed(text) + parser.close()) == [], "a cut makes no call"
@@ -270,9 +270,9 @@ def test_json_is_looked_for_in_64_places_at_most(lines: int, calls: int) -> None
         ('```tool_code\nprint(get_weather(city="Paris"))\nx = 1\n```', 0),
     ],
 )
-def test_code_that_is_nothing_but_a_call_of_a_declared_tool_is_recovered(text: str, calls: int) -> None:
+def test_code_that_is_nothing_but_a_call_of_a_declared_tool_is_repaired(text: str, calls: int) -> None:
     found = sp.parse_response(text, tools=TOOLS).tool_calls
-    assert [(call.arguments, call.source) for call in found] == [({"city": "Paris"}, "recovered")] * calls
+    assert [(call.arguments, call.source) for call in found] == [({"city": "Paris"}, "repaired")] * calls
     assert sp.parse_response(text).tool_calls == []
 
 

@@ -230,7 +230,8 @@ def test_what_had_to_be_repaired_of_a_call_is_counted(arguments: str, is_odd: bo
         assembler.call_repaired(call)
     assembler.call_end(call)
     assert assembler.record.leniencies == repairs
-    assert [each.source for each in assembler.response.tool_calls] == ["recovered" if repairs else "inband"]
+    assert [each.source for each in assembler.response.tool_calls] == ["repaired" if repairs else "inband"]
+    assert [each.reason for each in assembler.response.tool_calls] == [next(iter(repairs), "")]
 
 
 @pytest.mark.parametrize("id", [None, "", "c"])

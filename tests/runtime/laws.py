@@ -247,8 +247,8 @@ class Laws:
             call.verdict = "unfinished"
         elif self.done or self.stopped:
             call.verdict = "late"
-        elif event.source == "recovered" and not self.run_recovered and call.tool is not None:
-            call.verdict = "recovered"
+        elif event.source in ("recovered", "repaired") and not self.run_recovered and call.tool is not None:
+            call.verdict = event.source
         elif event.place == "quoted" and not self.run_quoted and call.tool is not None:
             call.verdict = "quoted"
         elif code:
@@ -261,7 +261,7 @@ class Laws:
     def _has_evidence(self, call, *, surely=False):
         """R2: whether the moment of a call's effect has come; `surely` leaves out what may be read either way."""
         waits_for_the_end = call.place in ("bare", "thought", "quoted") or (
-            call.event.source == "recovered" and call.effect != "none"
+            call.event.source in ("recovered", "repaired") and call.effect != "none"
         )
         in_text = call.place != "field" and call.effect != "none"
         if call.effect == "none" and not waits_for_the_end:

@@ -149,7 +149,7 @@ BAD_ENDS = {
     "broken": [sp.Error("call", "malformed_call", "not JSON", 0)],
     "stream-error": [sp.Error("stream", "provider_error", "overloaded")],
     "bad-end": [*REST, FAILED],
-    "repaired": [REST[0], whole(source="recovered", path="a", content="Once upon a time")],
+    "repaired": [REST[0], whole(source="repaired", path="a", content="Once upon a time")],
     "quoted": [REST[0], whole(source="inband", place="quoted", path="a", content="Once upon a time")],
     "refused": [REST[0], whole(path="a", content="Once upon a time", mode=3)],
     "text-behind-it": [

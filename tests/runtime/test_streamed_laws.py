@@ -186,7 +186,7 @@ class World:
         differs = cut or call.is_misread or (call.event is not None and not self._is_continued(call))
         bad = self.bad or self.stopped or call.is_revoked or call.is_error or differs
         place = "field" if call.event is None else call.event.place
-        odd = call.event is not None and (call.event.source == "recovered" or place == "quoted")
+        odd = call.event is not None and (call.event.source in ("recovered", "repaired") or place == "quoted")
         return not (bad or odd or (self.done and self._is_trailed(call)))
 
     def _is_continued(self, call):
@@ -203,7 +203,7 @@ class World:
 
     def _has_evidence(self, call):
         place, ended_well = call.event.place, DONE in self.events and not self.bad
-        if call.event.source == "recovered" or place == "quoted":
+        if call.event.source in ("recovered", "repaired") or place == "quoted":
             return False
         if not call.has_effect:
             return ended_well or place in ("field", "plain")
@@ -275,7 +275,9 @@ class World:
     def close(self, call, kind):
         arguments = {"path": call.path} if call.name == "read" else {"path": call.path, "content": "text"}
         arguments |= {"other": {"path": "c"}, "more": {"n": 1} if call.name != "read" else {}}.get(kind, {})
-        source = "native" if kind in ("native", "other", "more") else "recovered" if kind == "recovered" else "inband"
+        source = (
+            "native" if kind in ("native", "other", "more") else kind if kind in ("recovered", "repaired") else "inband"
+        )
         place = kind if kind in ("plain", "bare", "thought", "quoted") else "field"
         event = sp.ToolCallComplete(call.index, f"call-{call.index}", call.name, arguments, source, "", place)
         self.hear(Received(event, self.now))
@@ -392,7 +394,7 @@ writing = st.tuples(
     st.sampled_from("ab"),
 )
 opening = st.tuples(st.just("open"), first, openings)
-KINDS = ["native"] * 6 + ["other", "more", "recovered", "plain", "plain", "bare", "thought", "quoted"]
+KINDS = ["native"] * 6 + ["other", "more", "recovered", "repaired", "plain", "plain", "bare", "thought", "quoted"]
 closing = st.tuples(st.just("close"), first, st.sampled_from(KINDS))
 happening = st.one_of(
     st.tuples(st.just("end"), first, st.sampled_from(["value", "network", "execution"])),

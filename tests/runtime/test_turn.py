@@ -146,8 +146,9 @@ def test_what_waited_for_the_end_begins_in_call_order():
     assert Turn(complete(1, "once"), complete(0, "once"), complete(2, "idempotent"), DONE).begun == [0, 1, 2]
 
 
-def test_a_repaired_call_that_may_run_waits_for_the_end_unless_its_tool_says_closed():
-    calls = (complete(i, n, "recovered") for i, n in enumerate(["none", "idempotent", "once"]))
+@pytest.mark.parametrize("source", ["recovered", "repaired"])
+def test_a_repaired_call_that_may_run_waits_for_the_end_unless_its_tool_says_closed(source):
+    calls = (complete(i, n, source) for i, n in enumerate(["none", "idempotent", "once"]))
     turn = Turn(*calls, TEXT, run_recovered=True)
     assert turn.begun == [0]
     assert turn.take(DONE).begun == [0, 1, 2]
@@ -155,7 +156,7 @@ def test_a_repaired_call_that_may_run_waits_for_the_end_unless_its_tool_says_clo
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_repaired_call_does_not_run_and_the_model_is_told_how_to_call(place):
-    turn = Turn(complete(0, "city", "recovered", place=place, city="Bern"), DONE)
+    turn = Turn(complete(0, "city", "repaired", place=place, city="Bern"), DONE)
     assert (turn.begun, len(turn.answers)) == ([], 1)
     assert "not written correctly" in turn.errors[0]
     assert "city (required), days" in turn.errors[0]
@@ -203,7 +204,7 @@ def test_what_runs_is_what_was_checked_though_others_change_the_event():
     assert turn.running[0].arguments == {"path": ["a"]}
 
 
-@pytest.mark.parametrize("source", ["native", "recovered"])
+@pytest.mark.parametrize("source", ["native", "recovered", "repaired"])
 def test_the_same_call_at_another_index_does_not_run_again_and_is_answered(source):
     turn = Turn(complete(0, "none"), complete(4, "none", source, id="call-0"), DONE).end()
     assert (turn.begun, [result.index for result in turn.results]) == ([0], [0, 4])
@@ -634,7 +635,7 @@ steps_of_turns = st.one_of(
         complete,
         st.integers(0, 5),
         names,
-        st.sampled_from(["native", "inband", "recovered"]),
+        st.sampled_from(["native", "inband", "recovered", "repaired"]),
         place=st.sampled_from(PLACES),
         id=st.sampled_from([None, "same", ""]),
     ),
@@ -653,7 +654,7 @@ def _may_have_begun(event, seen):
     at = seen.index(event)
     if any((isinstance(each, Done) and not each.ok) or each == FATAL for each in seen[:at]):
         return False
-    if event.source == "recovered" or event.place == "quoted":
+    if event.source in ("recovered", "repaired") or event.place == "quoted":
         return False
     if effect == "none":
         return event.place in ("field", "plain") or ended_well

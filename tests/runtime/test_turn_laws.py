@@ -317,7 +317,7 @@ events = st.one_of(
     calls(),
     calls(st.sampled_from([name for name in NAMES if "ask" not in name])),
     calls(sources=["inband"], places=["plain", "plain", "bare", "thought", "quoted"]),
-    calls(sources=["recovered", "native"], places=["field", "plain", "bare", "quoted"]),
+    calls(sources=["recovered", "repaired", "native"], places=["field", "plain", "bare", "quoted"]),
     calls(st.sampled_from(["unknown", "no function", "locked away"]), places=["field", "quoted"]),
     st.builds(ToolCallStart, often_new, st.just("x"), st.sampled_from([*NAMES, "unknown", "no function"])),
     revocations,

@@ -32,7 +32,10 @@ def _assert_same_calls(whole: sp.ParsedResponse, fed: sp.ParsedResponse) -> None
     if fed.tool_calls or fed.broken_calls or not fed.ok:
         for field in CALLS:
             assert getattr(whole, field) == getattr(fed, field), field
-    assert {call.source for call in whole.tool_calls} - {call.source for call in fed.tool_calls} <= {"recovered"}
+    assert {call.source for call in whole.tool_calls} - {call.source for call in fed.tool_calls} <= {
+        "recovered",
+        "repaired",
+    }
 
 
 def _wire(row: dict[str, Any]) -> str:
@@ -69,7 +72,7 @@ def test_native_calls_and_markup_of_a_recorded_stream_put_together_are_its_calls
     wire, tools = _wire(row), Toolset.of(row.get("tools"))
     fed = _fed(sp.StreamParser(wire, tools=tools), body)
     parts = CompositeParser([NativeParser(wire, tools=tools), MarkupParser(wire=wire, tools=tools)]).parse(body)
-    calls = [call for call in fed.tool_calls if call.source != "recovered"]
+    calls = [call for call in fed.tool_calls if call.source not in ("recovered", "repaired")]
     assert sorted(map(_what, parts.tool_calls)) == sorted(map(_what, calls))
 
 

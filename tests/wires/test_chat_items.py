@@ -76,7 +76,7 @@ def test_an_error_without_a_wrapper_is_the_providers_error(body: dict[str, Any])
 def test_the_leniencies_that_were_used_are_counted() -> None:
     call = {"index": 0, "id": "a", "function": {"name": "f", "arguments": '{"a": 1,}'}}
     _, parser = _fed(_delta(tool_calls=[call]))
-    assert parser.response.tool_calls[0].source == "recovered"
+    assert parser.response.tool_calls[0].source == "repaired"
     assert parser.stats.leniencies == {"trailing_comma": 1}
 
 

@@ -78,13 +78,13 @@ def test_a_namespace_before_the_name_of_no_tool_stays() -> None:
 
 
 @pytest.mark.parametrize("wire", BODIES)
-def test_a_call_with_markup_behind_the_name_of_a_tool_is_recovered(wire: str) -> None:
+def test_a_call_with_markup_behind_the_name_of_a_tool_is_repaired(wire: str) -> None:
     for name in (
         "get_weather<|channel|>commentary",
         "get_weather\n</arg_value>",
         "functions.get_weather<|constrain|>json",
     ):
-        assert _read(wire, name) == ([("get_weather", "recovered")], [])
+        assert _read(wire, name) == ([("get_weather", "repaired")], [])
 
 
 def test_what_stands_before_markup_is_no_name_if_no_tool_has_it() -> None:

@@ -77,7 +77,7 @@ def test_arguments_are_read_as_the_rules_of_json_say_in_every_cut(id: str) -> No
         value = {"v": expected["value"]} if wrapped else expected["value"]
         assert repr(calls_of(events)) == repr([("f", value)])
         [complete] = [event for event in events if isinstance(event, sp.ToolCallComplete)]
-        assert complete.source == ("recovered" if expected.get("repairs") else "native")
+        assert complete.source == ("repaired" if expected.get("repairs") else "native")
         assert complete.raw.rstrip(" \t\r\n") == arguments.rstrip(" \t\r\n")
     elif expected["code"] == "json_trailing" and not wrapped:
         assert [event.code for event in events if isinstance(event, sp.Error)] == ["late_arguments"]

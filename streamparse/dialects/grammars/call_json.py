@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
 from streamparse.dialects.engine.reader import Reader, Step
-from streamparse.json import JSONError, read
+from streamparse.json import JSONError, Reading, read
 from streamparse.patterns import lazy_partial
 
 NAME_KEYS = ("name", "tool", "tool_name", "function_name")
@@ -33,6 +33,8 @@ class ExtractedCall(NamedTuple):
     name: str
     arguments: dict[str, Any]
     id: str | None = None
+    repairs: tuple[str, ...] = ()
+    """What had to be mended in arguments that are written as a string, by name."""
 
 
 def extract_calls(
@@ -52,9 +54,9 @@ def extract_calls(
     body = function if isinstance(function, dict) else value
     name = next((body[key] for key in names if body.get(key) and isinstance(body[key], str)), None)
     given = next((_read_object(body[key]) for key in arguments if key in body), None)
-    if name is not None and given is not None and not _is_definition(body, given):
+    if name is not None and given is not None and not _is_definition(body, given.value):
         id = value.get("id")
-        yield ExtractedCall(name, given, id if isinstance(id, str) and id else None)
+        yield ExtractedCall(name, given.value, id if isinstance(id, str) and id else None, given.repairs)
 
 
 def extract_text(value: Any) -> str:
@@ -76,11 +78,12 @@ def disproves_call(reader: Reader, key: str, known: Collection[str]) -> Step[boo
     return key not in known and key not in NEUTRAL_KEYS
 
 
-def _read_object(value: Any) -> dict[str, Any] | None:
+def _read_object(value: Any) -> Reading | None:
     """Arguments: an object, or a string that says one."""
+    reading = Reading(value)
     if isinstance(value, str):
         try:
-            value = read(value).value
+            reading = read(value)
         except JSONError:
             return None
-    return value if isinstance(value, dict) else None
+    return reading if isinstance(reading.value, dict) else None
