@@ -32,7 +32,7 @@ LISTS = 1.3
 """What the runner may cost over lists of events, as `feed` returns them, over the same events one by one."""
 
 
-@tool(effect="none")
+@tool(effect="read")
 def write_file(path: str, content: str) -> str:
     """Write a file."""
     return f"{path}: {len(content)}"

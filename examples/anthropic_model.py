@@ -14,7 +14,7 @@ from anthropic import AsyncAnthropic
 import streamparse as sp
 
 
-@sp.tool(effect="none")
+@sp.tool(effect="read")
 async def get_weather(city: str) -> str:
     """Tell the weather of a city."""
     return f"It is sunny in {city}."

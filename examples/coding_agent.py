@@ -64,7 +64,7 @@ async def bash(
     return await run_command(command, ctx.deps.find(working_directory), env or {}, timeout_seconds)
 
 
-@sp.tool(effect="none", lock=name_file, category="files")
+@sp.tool(effect="read", lock=name_file, category="files")
 def read_file(
     path: str,
     ctx: Context,
@@ -141,7 +141,7 @@ def edit_file(
     return {"found": found, "replaced": count}
 
 
-@sp.tool(effect="none", lock="*", retries=0, category="search")
+@sp.tool(effect="read", lock="*", retries=0, category="search")
 def search(
     pattern: Annotated[str, Meta(min_length=1, max_length=1000)],
     ctx: Context,
@@ -174,7 +174,7 @@ def search(
     return join_lines(find_all(), max_results)
 
 
-@sp.tool(effect="none", lock="*", retries=0, category="files")
+@sp.tool(effect="read", lock="*", retries=0, category="files")
 def list_files(
     ctx: Context,
     path: str = ".",
@@ -195,7 +195,7 @@ def list_files(
     return join_lines(find_names(), 1000)
 
 
-@sp.tool(effect="none", category="control")
+@sp.tool(effect="read", category="control")
 def think(thought: str) -> str:
     """Write down a thought; nothing else happens."""
     return "noted" if thought else "nothing was thought"

@@ -42,9 +42,9 @@ While they run, here is what I can tell you already: the fast train takes three 
 the slow one is the one with the view, and a window seat on the right side has the sea most of the way."""
 
 MODES: dict[str, dict[str, Any]] = {
-    "as each call closes": {"effect": "none"},
-    "all at the end of the stream": {"effect": "once"},
-    "one after the other, at the end": {"effect": "once", "lock": "*"},
+    "as each call closes": {"effect": "read"},
+    "all at the end of the stream": {"effect": "write"},
+    "one after the other, at the end": {"effect": "write", "lock": "*"},
 }
 """When the tools start, and what they declare for that."""
 

@@ -46,14 +46,14 @@ class Bench:
         """Seconds since the request was sent."""
         return time.perf_counter() - self._zero
 
-    @sp.tool(effect="none")
+    @sp.tool(effect="read")
     async def get_weather(self, city: str, days: int = 1) -> str:
         """Tell the weather of a city."""
         self.started.append(self.now())
         await anyio.sleep(TOOL_SECONDS)
         return f"{city}: sunny for {days} days"
 
-    @sp.tool(effect="none")
+    @sp.tool(effect="read")
     async def find_trains(self, origin: str, destination: str) -> str:
         """Find trains between two cities."""
         self.started.append(self.now())

@@ -57,7 +57,7 @@ class ServerSentEvents(AsyncIterator[bytes]):
         return b"data: " + msgspec.json.encode(await anext(self._run)) + b"\n\n"
 
 
-@sp.tool(effect="none")
+@sp.tool(effect="read")
 async def get_weather(city: str) -> str:
     """Tell the weather of a city."""
     return f"It is sunny in {city}."

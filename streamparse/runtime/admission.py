@@ -65,7 +65,7 @@ def copy_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
 
 def can_open(tool: Tool) -> bool:
     """Whether a function may be called while the model still writes an argument: never if that could be too early."""
-    if tool.effect == "once" or tool.needs_approval is not False:
+    if tool.effect == "write" or tool.needs_approval is not False:
         return False
     return bool(tool.streamed) and not (isinstance(tool.lock, str) and tool.lock in tool.streamed)
 

@@ -96,12 +96,12 @@ class Call(msgspec.Struct, eq=False):
     @property
     def effect(self) -> Effect:
         """The effect of its tool; of an unknown tool the worst."""
-        return "once" if self.tool is None else self.tool.effect
+        return "write" if self.tool is None else self.tool.effect
 
     @property
     def has_to_come_last(self) -> bool:
         """Whether visible text after the call keeps it from running: it is part of the text, and has an effect."""
-        return self.place != "field" and self.tool is not None and self.tool.effect != "none"
+        return self.place != "field" and self.tool is not None and self.tool.effect != "read"
 
     @property
     def is_open(self) -> bool:

@@ -25,9 +25,9 @@ TRAILED: Final = (
 )
 NOT_RUN: Final = "; it was not run"
 HAD_BEGUN: Final[dict[Effect, str]] = {
-    "none": "",
+    "read": "",
     "idempotent": "; it had begun, and may be called again",
-    "once": "; it had begun, and its outcome is unknown",
+    "write": "; it had begun, and its outcome is unknown",
 }
 FIND_OUT: Final = "find out what came of it before you call it again"
 
@@ -82,7 +82,7 @@ def describe_no_place(call: Call, held: Iterable[Call]) -> Ending:
 
 
 def _has_unknown_outcome(call: Call) -> bool:
-    return call.attempt > 0 and call.effect == "once"
+    return call.attempt > 0 and call.effect == "write"
 
 
 def _say_whether_begun(call: Call) -> str:

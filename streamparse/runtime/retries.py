@@ -37,7 +37,7 @@ TOOL_BACKOFF: Final = Backoff(first=0.1, most=10.0)
 
 def find_delay(tool: Tool, failure: ToolFailure, retries: int, key: str) -> float | None:
     """Return the seconds until the next attempt of a call, after so many retries; None if it is not tried again."""
-    if tool.effect == "once" or failure.kind not in RETRYABLE or not failure.recoverable or retries >= tool.retries:
+    if tool.effect == "write" or failure.kind not in RETRYABLE or not failure.recoverable or retries >= tool.retries:
         return None
     return TOOL_BACKOFF.find_delay(retries, key, failure.retry_after)
 

@@ -26,14 +26,14 @@ class Locks:
 
     def hold(self, tool: Tool, locks: frozenset[str]) -> None:
         """Add a call's locks."""
-        held = self._of_readers if tool.effect == "none" else self._of_writers
+        held = self._of_readers if tool.effect == "read" else self._of_writers
         held.update(locks, (None,))
 
     def allow(self, tool: Tool, locks: frozenset[str]) -> bool:
         """Whether a call with these locks may run at the same time as those that hold some."""
         if _has_clash(locks, self._of_writers):
             return False
-        return tool.effect == "none" or not _has_clash(locks, self._of_readers)
+        return tool.effect == "read" or not _has_clash(locks, self._of_readers)
 
 
 def _has_clash(locks: frozenset[str], held: set[str | None]) -> bool:

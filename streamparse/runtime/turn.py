@@ -8,9 +8,9 @@ What a tool does decides the life of its calls:
 
 | effect | starts | revoked, cancelled or out of time | on a failure that may pass | after a crash |
 |---|---|---|---|---|
-| `"none"` | at its closing byte | cancelled | again | again |
+| `"read"` | at its closing byte | cancelled | again | again |
 | `"idempotent"` | once the model moved on | cancelled; the model reads that it had begun | again, same key | again, same key |
-| `"once"` | after `Done(ok=True)` | cancelled; "outcome unknown" | never | begun: "outcome unknown" |
+| `"write"` | after `Done(ok=True)` | cancelled; "outcome unknown" | never | begun: "outcome unknown" |
 
 The place of the call comes first:
 
@@ -269,7 +269,7 @@ class Turn:
         for call in list(self._live.values()):
             if call.occupies:
                 self._release(call)
-            if call.phase == "running" and (call.cancelled or call.effect == "once"):
+            if call.phase == "running" and (call.cancelled or call.effect == "write"):
                 if not call.cancelled:
                     call.end_early("crashed", endings.CRASHED)
                 self._end_cancelled(call, None, repeatable=True)  # its time was over: as if it had been cancelled
@@ -389,7 +389,7 @@ class Turn:
             self._break(call, endings.DIFFERS)
         call.arguments, call.locks = admitted.arguments, admitted.locks
         call.needs_approval = admitted.needs_approval
-        if call.effect == "none" and event.place in ("field", "plain"):
+        if call.effect == "read" and event.place in ("field", "plain"):
             self._reach_moment(call)
         elif (
             call.effect == "idempotent"

@@ -137,7 +137,7 @@ class Streamed(AsyncIterator[Text], Generic[Text]):
     It ends when the call counts: it is whole, has passed the gate, and its effect's moment has come.  Until then the
     function must do nothing that cannot be undone.  If the call will never count, `CallBroken` is raised instead.
 
-    The function may be called with the whole text at once: if its effect is "once", if somebody must approve it, if
+    The function may be called with the whole text at once: if its effect is "write", if somebody must approve it, if
     it is tried again.  If a call turns out to differ from what was opened, the function is broken off, and called anew.
     """
 

@@ -11,7 +11,7 @@
 | `quota` | too many calls in this time | tries again |
 | `fatal` | nothing can go on | the turn's loop ends |
 
-Only a tool that declares `effect="none"` or `"idempotent"` is tried again.
+Only a tool that declares `effect="read"` or `"idempotent"` is tried again.
 """
 
 from __future__ import annotations

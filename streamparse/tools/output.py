@@ -39,7 +39,7 @@ def make_output_tool(output_type: Any, name: str = "final_answer", description: 
 
     Raises TypeError if the type has no JSON Schema.
     """
-    return Tool(name, description, function=_Output(output_type), effect="none", ends=True, retries=0)
+    return Tool(name, description, function=_Output(output_type), effect="read", ends=True, retries=0)
 
 
 def read_output(tool: Tool, arguments: JSONObject) -> Any:

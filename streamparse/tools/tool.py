@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, get_args, overload
 
 import msgspec
 
@@ -17,8 +17,10 @@ from streamparse.findings import describe_exception
 if TYPE_CHECKING:
     from streamparse.tools.signature import Signature
 
-Effect: TypeAlias = Literal["none", "idempotent", "once"]
+Effect: TypeAlias = Literal["read", "idempotent", "write"]
 """What a call does: it only reads; doing it twice is like doing it once; or it must not happen twice."""
+
+_EFFECTS: Final = "'read' (which was 'none'), 'idempotent' or 'write' (which was 'once')"
 
 Lock: TypeAlias = str | Callable[[dict[str, Any]], str | Iterable[str] | None]
 """What calls must not touch at the same time: `"*"` for all, a parameter's name, or a function of the arguments."""
@@ -46,7 +48,7 @@ class Tool(msgspec.Struct, frozen=True, dict=True):
     - `lock`: calls that share a lock begin in call order and never overlap, unless all of them have no effect.  `"*"`
       is shared with all.  A parameter's name means the argument's value, whatever the tool.
     - `needs_approval`: whether somebody must agree before a call runs.
-    - `retries`: how many more attempts follow a failure that may pass, if the effect is not "once".
+    - `retries`: how many more attempts follow a failure that may pass, if the effect is not "write".
     - `category`: a word by which a `ToolRegistry` finds the tool.
     - `ends`: whether an agent's run ends after a call that succeeded, once all other calls of the answer are answered.
 
@@ -57,7 +59,7 @@ class Tool(msgspec.Struct, frozen=True, dict=True):
     description: str = ""
     parameters: dict[str, Any] = {}
     function: Callable[..., Any] | None = None
-    effect: Effect = "once"
+    effect: Effect = "write"
     timeout: float | None = None
     tier: int = 0
     strict: bool = False
@@ -73,7 +75,7 @@ class Tool(msgspec.Struct, frozen=True, dict=True):
         # Most tools of a request have a name, a description and parameters alone; then there is little to check.
         is_plain = self.tier.__class__ is int and self.needs_approval is False and self.parameters.__class__ is dict
         rest = (self.effect, self.timeout, self.lock, self.retries, self.category)
-        for field, error, wanted, is_met in () if is_plain and rest == ("once", None, None, 3, "") else _CHECKS:
+        for field, error, wanted, is_met in () if is_plain and rest == ("write", None, None, 3, "") else _CHECKS:
             if not is_met(value := getattr(self, field)):
                 raise error(f"tool {self.name!r}: {field} must be {wanted}, got {value!r}")
         if self.function is not None:
@@ -129,7 +131,7 @@ _Check: TypeAlias = tuple[str, type[Exception], str, Callable[[Any], bool]]
 # A field, the error, what it must be, and whether it is.
 _CHECKS: tuple[_Check, ...] = (
     ("parameters", TypeError, "a JSON Schema as a dict", lambda value: isinstance(value, dict)),
-    ("effect", ValueError, f"one of {get_args(Effect)}", get_args(Effect).__contains__),
+    ("effect", ValueError, _EFFECTS, get_args(Effect).__contains__),
     ("category", TypeError, "a text", lambda value: isinstance(value, str)),
     ("timeout", TypeError, "seconds or None", _is_seconds),
     ("timeout", ValueError, "positive seconds or None", lambda value: value is None or value > 0),
@@ -193,7 +195,7 @@ def tool(
 def tool(
     function: Callable[..., Any] | None = None, /, *, name: str | None = None, **fields: Any
 ) -> Callable[..., Any]:
-    """Declare a function as a tool: `@tool`, or `@tool(effect="none", ...)` with the fields of `Tool`.
+    """Declare a function as a tool: `@tool`, or `@tool(effect="read", ...)` with the fields of `Tool`.
 
     The function stays what it was, and carries its `Tool` as the attribute `tool`.
     """

@@ -268,14 +268,14 @@ async def test_a_read_waits_for_an_earlier_write_of_that_file_however_it_is_spel
 def test_the_tools_say_what_they_do() -> None:
     declared = {tool.name: (tool.effect, tool.category, tool.ends) for tool in (each.tool for each in TOOLS)}
     assert declared == {
-        "bash": ("once", "shell", False),
-        "read_file": ("none", "files", False),
+        "bash": ("write", "shell", False),
+        "read_file": ("read", "files", False),
         "write_file": ("idempotent", "files", False),
-        "edit_file": ("once", "files", False),
-        "search": ("none", "search", False),
-        "list_files": ("none", "files", False),
-        "think": ("none", "control", False),
-        "submit": ("once", "control", True),
+        "edit_file": ("write", "files", False),
+        "search": ("read", "search", False),
+        "list_files": ("read", "files", False),
+        "think": ("read", "control", False),
+        "submit": ("write", "control", True),
     }
     assert all(each.tool.parameters["additionalProperties"] is False for each in TOOLS)
 

@@ -68,7 +68,7 @@ class House:
     def agent(self) -> sp.Agent[str]:
         """The agent of this house."""
 
-        @sp.tool(effect="none")
+        @sp.tool(effect="read")
         async def look() -> str:
             await self.wait_for_client("look", 10)
             return "looked"

@@ -51,12 +51,12 @@ def test_a_plain_loop_over_the_client_gives_the_calls(hermes: Scripted) -> None:
 
 @backends
 def test_tools_run_while_the_model_still_writes(paced: Scripted, backend: str) -> None:
-    @sp.tool(effect="none")
+    @sp.tool(effect="read")
     async def get_weather(city: str, days: int = 1) -> str:
         """Tell the weather."""
         return f"{city}: {days} sunny days"
 
-    @sp.tool(effect="none")
+    @sp.tool(effect="read")
     async def search(query: str, limit: int = 10) -> str:
         """Search."""
         return f"{limit} pages about {query}"

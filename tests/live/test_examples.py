@@ -105,7 +105,7 @@ def test_a_client_that_goes_away_at_any_item_takes_its_run_with_it(server: Scrip
     fastapi_sse = pytest.importorskip("fastapi_sse")
     running, cancelled, answered = list[str](), list[str](), threading.Semaphore(0)
 
-    @sp.tool(effect="none")
+    @sp.tool(effect="read")
     async def wait(name: str) -> None:
         """Wait for as long as anybody wants the result."""
         running.append(name)

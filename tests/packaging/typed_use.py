@@ -19,7 +19,7 @@ from streamparse.providers.openai_responses.wire import OpenAIResponses
 from streamparse.reading.wire import Wire
 
 
-@sp.tool(effect="none")
+@sp.tool(effect="read")
 def add(a: int, b: int) -> int:
     """Add two numbers."""
     return a + b

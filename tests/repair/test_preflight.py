@@ -27,7 +27,7 @@ def book(city: str, days: int = 1, unit: Literal["c", "f"] = "c", tags: list[str
     return f"{city} {days} {unit} {tags}"
 
 
-@sp.tool(effect="none")
+@sp.tool(effect="read")
 def read_file(path: str) -> str:
     """Read a file."""
     return path
@@ -300,7 +300,7 @@ def test_nothing_runs() -> None:
     def wipe(path: str) -> None:
         ran.append(path)
 
-    tools = [wipe, sp.Tool("late", function=wipe, effect="none")]
+    tools = [wipe, sp.Tool("late", function=wipe, effect="read")]
     results = [preflight(_call(name, path="x"), tools, tier=9) for name in ("wipe", "late", "wip")]
     assert [result.ok for result in results] == [True, True, False]
     assert ran == []

@@ -71,7 +71,7 @@ class Known:
 
     @property
     def effect(self):
-        return "once" if self.tool is None else self.tool.effect
+        return "write" if self.tool is None else self.tool.effect
 
     @property
     def occupies(self):
@@ -176,7 +176,7 @@ class Laws:
         call.running = False
         if call.cancelled:
             self._note_failure(call, "timeout", None)
-        elif call.effect != "once":
+        elif call.effect != "write":
             call.window = (self.now, self.now)
 
     def _stop(self, code):
@@ -200,7 +200,7 @@ class Laws:
         wanted = 0.0 if failure is None else failure.retry_after or 0.0
         may_pass = kind in RETRIED and (failure is None or failure.recoverable) and wanted <= 60
         is_over = call.revoked or self.stopped or (call.cancelled and not call.timed_out)
-        if may_pass and not is_over and call.effect != "once" and call.retries < call.tool.retries:
+        if may_pass and not is_over and call.effect != "write" and call.retries < call.tool.retries:
             low, high = (max(wanted, min(10.0, first * 2**call.retries)) for first in (0.1, 0.2))
             call.window = (self.now + low, self.now + high)
             call.retries += 1
@@ -261,14 +261,14 @@ class Laws:
     def _has_evidence(self, call, *, surely=False):
         """R2: whether the moment of a call's effect has come; `surely` leaves out what may be read either way."""
         waits_for_the_end = call.place in ("bare", "thought", "quoted") or (
-            call.event.source in ("recovered", "repaired") and call.effect != "none"
+            call.event.source in ("recovered", "repaired") and call.effect != "read"
         )
-        in_text = call.place != "field" and call.effect != "none"
-        if call.effect == "none" and not waits_for_the_end:
+        in_text = call.place != "field" and call.effect != "read"
+        if call.effect == "read" and not waits_for_the_end:
             return True
         if self.done_well:
             return not (in_text and self.trailed_at_end and self.trailing == "refuse")
-        if waits_for_the_end or call.effect == "once" or (in_text and self.trailing == "refuse"):
+        if waits_for_the_end or call.effect == "write" or (in_text and self.trailing == "refuse"):
             return False
         behind = self.events[[each is call.event for each in self.events].index(True) + 1 :]
         behind = [each for each in behind if not isinstance(each, ToolCallComplete) or each.index != call.index]
@@ -292,7 +292,7 @@ class Laws:
 
     def _clash(self, one, other):
         """R7: whether two calls may not run at one time."""
-        if one.effect == other.effect == "none":
+        if one.effect == other.effect == "read":
             return False
         mine, theirs = self._locks_of(one), self._locks_of(other)
         return EVERYTHING in mine | theirs or bool(mine & theirs)
@@ -335,7 +335,7 @@ class Laws:
         assert not call.revoked
         assert not self.stopped, "R3"
         if call.starts:
-            assert call.effect != "once", "R10: at most once"
+            assert call.effect != "write", "R10: at most once"
             assert call.window is not None
             assert self.now >= call.window[0], "too early to be tried again"
         else:
@@ -435,7 +435,7 @@ class Laws:
             return
         if call.attempts == 0:
             assert "had begun" not in told
-        elif call.effect == "once":
+        elif call.effect == "write":
             assert "it had begun, and its outcome is unknown" in told
             assert "find out what came of it before you call it again" in told
         else:

@@ -24,7 +24,7 @@ class Invoice:
     total: float
 
 
-@sp.tool(effect="none")
+@sp.tool(effect="read")
 async def double(n: int) -> int:
     """Double a number."""
     return 2 * n
@@ -72,7 +72,7 @@ async def test_the_items_of_all_turns_come_in_one_stream():
 async def test_a_tool_without_effect_starts_while_the_model_still_writes():
     begun, ended = anyio.Event(), anyio.Event()
 
-    @sp.tool(effect="none")
+    @sp.tool(effect="read")
     async def look() -> str:
         begun.set()
         await ended.wait()
@@ -191,7 +191,7 @@ async def test_a_call_that_is_cut_is_answered_and_the_model_asked_again():
 
 
 async def test_a_fatal_error_ends_the_run():
-    @sp.tool(effect="none")
+    @sp.tool(effect="read")
     async def look() -> str:
         raise sp.ToolError("fatal", "the disk is gone")
 
@@ -249,7 +249,7 @@ async def test_a_request_is_answered_once_and_by_its_own_run():
 
 
 async def test_a_request_of_a_turn_that_broke_is_none_of_the_result():
-    @sp.tool(effect="none", needs_approval=True)
+    @sp.tool(effect="read", needs_approval=True)
     async def peek(path: str) -> str:
         return path
 
@@ -304,7 +304,7 @@ async def test_what_was_heard_may_be_told_after_the_last_answer():
 async def test_cancelling_reaches_the_tools_and_answers_their_calls():
     left = []
 
-    @sp.tool(effect="none")
+    @sp.tool(effect="read")
     async def wait() -> str:
         try:
             await anyio.sleep_forever()
@@ -339,7 +339,7 @@ async def test_leaving_the_block_while_a_model_is_asked_ends_the_run():
 async def test_leaving_the_block_ends_the_run_and_leaves_a_history():
     left = []
 
-    @sp.tool(effect="none")
+    @sp.tool(effect="read")
     async def wait() -> str:
         try:
             await anyio.sleep_forever()
@@ -545,7 +545,7 @@ async def test_the_end_of_a_turn_says_what_the_provider_could_not_be_told():
 async def test_a_run_names_the_threads_that_it_could_not_stop():
     let_go = threading.Event()
 
-    @sp.tool(effect="none")
+    @sp.tool(effect="read")
     def hang() -> str:
         let_go.wait(10)
         return "late"
@@ -559,7 +559,7 @@ async def test_a_run_names_the_threads_that_it_could_not_stop():
 
 
 async def test_a_run_may_be_cancelled_from_the_thread_of_a_tool():
-    @sp.tool(effect="none")
+    @sp.tool(effect="read")
     def give_up() -> str:
         run.cancel(heard="One")
         return "cancelled"
@@ -574,7 +574,7 @@ async def test_a_run_may_be_cancelled_from_the_thread_of_a_tool():
 async def test_a_synchronous_tool_may_run_another_agent():
     other = sp.Agent(Scripted(says("four")))
 
-    @sp.tool(effect="none")
+    @sp.tool(effect="read")
     def ask(question: str) -> str:
         return other.run_sync(question).output or ""
 
@@ -610,7 +610,7 @@ async def test_a_run_that_is_cancelled_at_once_asks_no_model():
 
 
 async def test_an_approval_is_forgotten_with_the_answer_that_wanted_it():
-    @sp.tool(effect="none", needs_approval=True)
+    @sp.tool(effect="read", needs_approval=True)
     async def peek(path: str) -> str:
         return path
 

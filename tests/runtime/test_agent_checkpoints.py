@@ -34,13 +34,13 @@ class Scenario:
             lambda _: self.source(says("Done", ".")),
         )
 
-        @sp.tool(effect="none")
+        @sp.tool(effect="read")
         async def look() -> str:
             self.log.append("look")
             await anyio.sleep(1)
             return "seen"
 
-        @sp.tool(effect="none")
+        @sp.tool(effect="read")
         def compute() -> int:
             self.in_thread += 1
             self.in_thread -= 1

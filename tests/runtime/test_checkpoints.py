@@ -34,7 +34,7 @@ ANSWER = [
     [complete(6, "hang"), complete(7, "send"), complete(8, "unknown")],
     DONE,
 ]
-EFFECTS = {"write": "idempotent", "save": "idempotent", "send": "once"}
+EFFECTS = {"write": "idempotent", "save": "idempotent", "send": "write"}
 NOTED_LATE = ("compute", "hang", "save")
 """Tools that may have begun and have not come to say so."""
 
@@ -66,13 +66,13 @@ class Scenario:
     def make_tools(self):
         log = self.log
 
-        @tool(effect="none")
+        @tool(effect="read")
         async def look(ctx: ToolContext[None]) -> str:
             log.append("look")
             await ctx.progress("looks")
             return "seen"
 
-        @tool(effect="none")
+        @tool(effect="read")
         def compute() -> int:
             log.append("compute")
             return 1
@@ -91,20 +91,20 @@ class Scenario:
             log.append("save")
             return text
 
-        @tool(effect="none", lock="path")
+        @tool(effect="read", lock="path")
         async def read(path: str) -> str:
             log.append("read")
             assert "written" in log
             return "text"
 
-        @tool(effect="none", retries=1)
+        @tool(effect="read", retries=1)
         async def flaky(ctx: ToolContext[None]) -> str:
             log.append("flaky")
             if ctx.attempt == 1:
                 raise ToolError("network", "no route")
             return "found"
 
-        @tool(effect="none")
+        @tool(effect="read")
         async def stubborn() -> str:
             log.append("stubborn")
             try:
@@ -113,7 +113,7 @@ class Scenario:
                 return "not now"
             return "slept"
 
-        @tool(effect="none")
+        @tool(effect="read")
         def hang() -> None:
             log.append("hang")
             self.release.wait(60)
@@ -189,7 +189,7 @@ class Scenario:
                 assert "broken off" not in before, f"{name} began behind the end"
                 whole = [each.name for each in before if isinstance(each, ToolCallComplete)]
                 assert name in whole
-                if EFFECTS.get(name) == "once":
+                if EFFECTS.get(name) == "write":
                     assert any(isinstance(each, Done) for each in before)
                     assert any(isinstance(item, ApprovalRequest) for item in self.items)
                 elif EFFECTS.get(name) == "idempotent":

@@ -31,9 +31,9 @@ def do_nothing(**arguments):
 
 
 TOOLS = [
-    Tool("read", "", SCHEMA, do_nothing, "none", lock="n"),
+    Tool("read", "", SCHEMA, do_nothing, "read", lock="n"),
     Tool("write", "", SCHEMA, do_nothing, "idempotent", lock="n"),
-    Tool("send", "", SCHEMA, do_nothing, "once", needs_approval=True),
+    Tool("send", "", SCHEMA, do_nothing, "write", needs_approval=True),
 ]
 NO_LUCK = ToolFailure("network", "no route", details={"tried": [1, 2], "retry_after": 0.5})
 JOURNAL = [

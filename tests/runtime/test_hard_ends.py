@@ -24,7 +24,7 @@ async def quick():
 
 async def outcome_of(function, **settings):
     """Run a tool between two that behave; returns its one result."""
-    tools = [Tool("odd", function=function, effect="none", retries=0), Tool("quick", function=quick, effect="none")]
+    tools = [Tool("odd", function=function, effect="read", retries=0), Tool("quick", function=quick, effect="read")]
     events = [complete(0, "quick"), complete(1, "odd"), complete(2, "quick"), DONE]
     async with ToolRunner(tools, **settings) as runner:
         with anyio.fail_after(60):
@@ -126,7 +126,7 @@ async def test_leaving_waits_for_what_a_tool_must_finish():
                     await anyio.lowlevel.checkpoint()
                 done.append("tidy")
 
-    async with ToolRunner([Tool("tool", function=tool, effect="none")]) as runner:
+    async with ToolRunner([Tool("tool", function=tool, effect="read")]) as runner:
         runner.run(stream(complete(0, "tool"), DONE))
         await begun.wait()
     assert done == ["tidy"]
@@ -181,7 +181,7 @@ async def test_a_source_that_raises_what_ends_a_generator_is_raised_after_the_re
                 return self.events.pop()
             raise GeneratorExit("of the source")
 
-    async with ToolRunner([Tool("quick", function=quick, effect="none")]) as runner:
+    async with ToolRunner([Tool("quick", function=quick, effect="read")]) as runner:
         run = runner.run(Source())
         with pytest.raises(GeneratorExit, match="of the source"):
             async for _ in run:
@@ -213,7 +213,7 @@ async def test_nobody_reads_and_tools_run_and_reading_pauses_and_leaving_ends_al
             closed.append(True)
 
     before = len(anyio.get_running_tasks())
-    async with ToolRunner([Tool("tool", function=tool, effect="none")], max_buffered=4) as runner:
+    async with ToolRunner([Tool("tool", function=tool, effect="read")], max_buffered=4) as runner:
         runner.run(source())
         await ended.wait()
         await anyio.wait_all_tasks_blocked()
@@ -224,7 +224,7 @@ async def test_nobody_reads_and_tools_run_and_reading_pauses_and_leaving_ends_al
 
 
 async def test_a_consumer_that_reads_late_gets_all():
-    async with ToolRunner([Tool("quick", function=quick, effect="none")], max_buffered=2) as runner:
+    async with ToolRunner([Tool("quick", function=quick, effect="read")], max_buffered=2) as runner:
         run = runner.run(stream(TEXT, complete(0, "quick"), TEXT, TEXT, DONE))
         await anyio.wait_all_tasks_blocked()
         items = [item async for item in run]

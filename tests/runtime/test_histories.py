@@ -26,7 +26,7 @@ def weather(**arguments: Any) -> Any:
     return arguments
 
 
-TOOLS = [sp.Tool("weather", "", CITY, weather), sp.Tool("look", "", CITY, weather, effect="none")]
+TOOLS = [sp.Tool("weather", "", CITY, weather), sp.Tool("look", "", CITY, weather, effect="read")]
 
 
 def _chunk(finish: str | None = None, **delta: Any) -> bytes:

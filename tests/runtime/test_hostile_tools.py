@@ -58,7 +58,7 @@ class Wordless(sp.ToolError):
     "error", [Unfinished(), Wordless(), SyntaxError("no", ("file", 1, "no column", "text"))], ids=repr
 )
 async def test_an_error_that_cannot_be_described_is_the_failure_of_its_call_alone(error):
-    @sp.tool(effect="none")
+    @sp.tool(effect="read")
     async def fail():
         raise error
 
@@ -71,12 +71,12 @@ async def test_an_error_that_cannot_be_described_is_the_failure_of_its_call_alon
 async def run_one_that_raises(error, *, in_thread):
     calls = []
 
-    @sp.tool(name="fail", effect="none", retries=1)
+    @sp.tool(name="fail", effect="read", retries=1)
     async def fail():
         calls.append("fail")
         raise error
 
-    @sp.tool(name="fail", effect="none", retries=1)
+    @sp.tool(name="fail", effect="read", retries=1)
     def fail_in_thread():
         calls.append("fail")
         raise error
@@ -114,7 +114,7 @@ async def test_a_suggestion_of_none_is_none():
 
 @pytest.mark.parametrize("seconds", [10**400, -(10**400), float("inf"), 2**70])
 async def test_seconds_that_no_clock_can_hold_do_not_end_the_run(seconds):
-    @sp.tool(effect="none", retries=1)
+    @sp.tool(effect="read", retries=1)
     async def fail():
         raise sp.ToolError("quota", "slow down", details={"retry_after": seconds})
 
@@ -154,7 +154,7 @@ async def test_a_guard_that_leaves_the_program_keeps_its_call_from_running():
 
 
 async def test_what_an_attempt_does_to_its_arguments_is_not_seen_by_the_next():
-    @sp.tool(effect="none")
+    @sp.tool(effect="read")
     async def grow(items: list[Any], options: dict[str, Any], ctx: sp.ToolContext) -> list[Any]:
         seen = json.loads(json.dumps([items, options]))
         items.append("more")
@@ -249,7 +249,7 @@ class Colour:
 
 
 async def test_what_the_type_of_an_argument_raises_is_its_calls_error():
-    @sp.tool(effect="none")
+    @sp.tool(effect="read")
     async def paint(colour: Colour):
         return colour.code
 
@@ -325,7 +325,7 @@ async def test_a_text_that_is_not_read_to_its_end_leaves_nothing_behind():
 async def test_of_the_progress_that_a_thread_shows_while_the_loop_is_busy_the_latest_stays():
     shown = threading.Event()
 
-    @sp.tool(effect="none")
+    @sp.tool(effect="read")
     def count(ctx: sp.ToolContext) -> str:
         for number in range(200):
             ctx.progress(f"{number} {'x' * 100_000}")
@@ -350,7 +350,7 @@ async def test_of_the_progress_that_a_thread_shows_while_the_loop_is_busy_the_la
 
 
 async def test_a_result_that_would_only_be_made_now_is_bounded():
-    tool = sp.Tool("count", function=lambda: range(10**9), effect="none")
+    tool = sp.Tool("count", function=lambda: range(10**9), effect="read")
     (result,) = await run_tools([tool], complete(0, "count"), DONE)
     assert result.failure.code == "bad_result"
     assert "1000000000 items" in result.error
@@ -362,7 +362,7 @@ async def test_a_tools_name_in_an_error_is_bounded():
 
 
 async def test_the_path_of_a_change_can_be_written_as_json():
-    @sp.tool(effect="none")
+    @sp.tool(effect="read")
     async def save(ctx: sp.ToolContext) -> str:
         ctx.report_change("FileModified", "a\udcff")
         return "saved"

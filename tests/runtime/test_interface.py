@@ -47,7 +47,7 @@ class Deps:
         return PartFile(self.files, path)
 
 
-@sp.tool(effect="none")
+@sp.tool(effect="read")
 async def read_file(path: str) -> str:
     return "alpha"
 

@@ -60,8 +60,8 @@ def quick():
 async def outcome_of(function, **settings):
     """Run a tool between two that behave; returns its one result."""
     tools = [
-        Tool("odd", function=function, effect="none", retries=0),
-        Tool("quick", function=quick, effect="none", timeout=60),
+        Tool("odd", function=function, effect="read", retries=0),
+        Tool("quick", function=quick, effect="read", timeout=60),
     ]
     events = [complete(0, "quick", n=0), complete(1, "odd"), complete(2, "quick"), DONE]
     events[0] = complete(0, "quick")
@@ -168,9 +168,9 @@ async def test_threads_that_hang_are_bounded_and_named_and_keep_their_place():
         return "fine"
 
     tools = [
-        Tool("hang", function=lambda: release.wait(60), effect="none", timeout=0.05),
-        Tool("late", function=quick, effect="none", timeout=0.05),
-        Tool("look", function=look, effect="none", timeout=0.05),
+        Tool("hang", function=lambda: release.wait(60), effect="read", timeout=0.05),
+        Tool("late", function=quick, effect="read", timeout=0.05),
+        Tool("look", function=look, effect="read", timeout=0.05),
     ]
     events = [*(complete(index, "hang") for index in range(4)), complete(4, "late"), complete(5, "look"), DONE]
     runner = ToolRunner(tools, limit=2)
@@ -196,8 +196,8 @@ async def test_threads_that_hang_are_bounded_and_named_and_keep_their_place():
 async def test_a_thread_that_returns_late_gives_its_place_back():
     release = threading.Event()
     tools = [
-        Tool("hang", function=lambda: release.wait(60), effect="none", timeout=0.02),
-        Tool("quick", function=quick, effect="none"),
+        Tool("hang", function=lambda: release.wait(60), effect="read", timeout=0.02),
+        Tool("quick", function=quick, effect="read"),
     ]
     async with ToolRunner(tools, limit=1) as runner:
         with anyio.fail_after(60):
@@ -255,7 +255,7 @@ def test_a_tool_that_never_returns_does_not_keep_the_process_alive(loop):
 import anyio, threading, sys
 import streamparse as sp
 
-@sp.tool(effect="none", timeout=0.1)
+@sp.tool(effect="read", timeout=0.1)
 def hang() -> str:
     threading.Event().wait()
 
@@ -360,7 +360,7 @@ async def test_a_thread_that_outlives_its_turn_keeps_its_lock_and_its_place_in_t
 
     tools = [
         Tool("write", function=write, lock="*", timeout=0.02),
-        Tool("read", function=read, effect="none", lock="*"),
+        Tool("read", function=read, effect="read", lock="*"),
     ]
     async with ToolRunner(tools) as runner:
         with anyio.fail_after(60):

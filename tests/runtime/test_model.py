@@ -32,7 +32,7 @@ OLLAMA = [
 ]
 
 
-@sp.tool(effect="none")
+@sp.tool(effect="read")
 def now(zone: str) -> str:
     """The time in a zone."""
     return zone

@@ -26,7 +26,7 @@ HISTORY = (
 )
 
 
-@sp.tool(effect="none")
+@sp.tool(effect="read")
 def now(zone: str) -> str:
     """The time in a zone."""
     return zone

@@ -43,7 +43,7 @@ def test_a_date_is_read_as_the_seconds_until_then(key, said, seconds):
 
 
 def test_the_next_attempt_waits_for_that_date_but_not_longer_than_a_minute():
-    tool = sp.Tool("look", effect="none")
+    tool = sp.Tool("look", effect="read")
 
     def delay(seconds):
         said = {"Retry-After": format_datetime(NOW + timedelta(seconds=seconds), usegmt=True)}
@@ -58,7 +58,7 @@ def test_the_next_attempt_waits_for_that_date_but_not_longer_than_a_minute():
 async def test_a_tool_that_names_a_date_long_past_is_tried_again_at_once():
     attempts = []
 
-    @sp.tool(effect="none", retries=1)
+    @sp.tool(effect="read", retries=1)
     async def look() -> str:
         attempts.append(1)
         if len(attempts) == 1:

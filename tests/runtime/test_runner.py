@@ -24,7 +24,7 @@ pytestmark = pytest.mark.anyio
 class Gate:
     """A tool that says when it begins, and ends when it is let go."""
 
-    def __init__(self, effect="none", name="gate"):
+    def __init__(self, effect="read", name="gate"):
         self.begun, self.go, self.left = anyio.Event(), anyio.Event(), anyio.Event()
         self.tool = Tool(name, function=self.run, effect=effect)
 
@@ -37,7 +37,7 @@ class Gate:
         return "through"
 
 
-@tool(effect="none")
+@tool(effect="read")
 async def double(n: int) -> int:
     """Double a number."""
     return 2 * n
@@ -115,7 +115,7 @@ async def test_a_closed_tool_runs_while_the_model_still_talks():
 
 
 async def test_a_finish_tool_begins_after_done():
-    gate = Gate(effect="once")
+    gate = Gate(effect="write")
 
     async def source():
         yield complete(0, "gate")
@@ -153,7 +153,7 @@ async def test_a_tool_begins_although_the_source_never_waits():
             read += 1
             yield event
 
-    async with ToolRunner([Tool("note", function=note, effect="none"), gate.tool]) as runner:
+    async with ToolRunner([Tool("note", function=note, effect="read"), gate.tool]) as runner:
         await collect(runner, source())
     assert read_at_begin == [1]
 
@@ -188,7 +188,7 @@ async def test_at_most_limit_tools_run_at_one_time():
         running -= 1
 
     events = [complete(index, "work") for index in range(10)]
-    async with ToolRunner([Tool("work", function=work, effect="none")], limit=3) as runner:
+    async with ToolRunner([Tool("work", function=work, effect="read")], limit=3) as runner:
         await collect(runner, stream(*events, DONE))
     assert most == 3
     assert [result.index for result in runner.results] == list(range(10))
@@ -217,7 +217,7 @@ async def test_a_synchronous_tool_blocks_nobody():
     async def let_go():
         release.set()
 
-    tools = [Tool("wait", function=wait, effect="none"), Tool("let_go", function=let_go, effect="none")]
+    tools = [Tool("wait", function=wait, effect="read"), Tool("let_go", function=let_go, effect="read")]
     async with ToolRunner(tools) as runner:
         await collect(runner, stream(complete(0, "wait"), complete(1, "let_go"), DONE))
     assert runner.results[0].result is True
@@ -299,7 +299,7 @@ async def endless(closed):
 @pytest.mark.parametrize("position", range(len(EVENTS)))
 @pytest.mark.parametrize("way", ["break", "raise", "cancel"])
 async def test_a_consumer_that_stops_at_any_event_leaves_no_task_and_a_closed_source(position, way):
-    other = Gate(effect="once", name="other")
+    other = Gate(effect="write", name="other")
     before, closed, begun, stopped = anyio.get_running_tasks(), [], 0, 0
 
     async def enter():
@@ -310,7 +310,7 @@ async def test_a_consumer_that_stops_at_any_event_leaves_no_task_and_a_closed_so
         finally:
             stopped += 1
 
-    runner = ToolRunner([Tool("gate", function=enter, effect="none"), other.tool])
+    runner = ToolRunner([Tool("gate", function=enter, effect="read"), other.tool])
     with anyio.CancelScope() as scope:
         try:
             async with runner:
@@ -368,7 +368,7 @@ async def test_nothing_begins_in_a_run_that_was_stopped():
     async def queued():
         begun.append("queued")
 
-    tools = [Tool("stubborn", function=stubborn, effect="none"), Tool("queued", function=queued, effect="none")]
+    tools = [Tool("stubborn", function=stubborn, effect="read"), Tool("queued", function=queued, effect="read")]
     async with ToolRunner(tools, limit=1) as runner:
         async for item in runner.run(stream(complete(0, "stubborn"), complete(1, "queued"), TEXT, DONE)):
             if item == TEXT:

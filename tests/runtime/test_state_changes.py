@@ -9,19 +9,19 @@ import streamparse as sp
 
 @pytest.mark.anyio
 async def test_what_a_tool_changed_is_told_whether_it_then_fails_or_not():
-    @sp.tool(effect="none")
+    @sp.tool(effect="read")
     async def write(path: str, ctx: sp.ToolContext) -> str:
         ctx.report_change("FileModified", path)
         if ctx.attempt == 1:
             raise sp.ToolError("network", "lost")
         return "written"
 
-    @sp.tool(effect="none")
+    @sp.tool(effect="read")
     def remove(path: str, ctx: sp.ToolContext) -> str:
         ctx.report_change("FileDeleted", path)
         raise sp.ToolError("resource", "not all of it")
 
-    @sp.tool(effect="none", timeout=0.05, retries=0)
+    @sp.tool(effect="read", timeout=0.05, retries=0)
     async def hang(ctx: sp.ToolContext) -> None:
         for number in range(2000):
             ctx.report_change("FileCreated", str(number))

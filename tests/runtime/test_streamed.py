@@ -57,7 +57,7 @@ class Files:
             self.files[path] = "".join(pieces)
             return "written"
 
-        @sp.tool(effect="none", lock="path")
+        @sp.tool(effect="read", lock="path")
         async def read_file(path: str) -> str:
             return self.files.get(path, "nothing")
 
@@ -121,19 +121,19 @@ async def test_the_function_reads_what_the_model_has_written_so_far():
     assert result.arguments == {"path": "a", "content": "Once upon a time"}
 
 
-@pytest.mark.parametrize("effect", ["none", "idempotent"])
+@pytest.mark.parametrize("effect", ["read", "idempotent"])
 async def test_the_text_ends_when_the_moment_of_the_effect_has_come(effect):
     files = Files(effect)
     async with Play(files.tools) as play:
         await play.write(*HALF, *REST)
-        assert ("counts" in files.log) == (effect == "none")
+        assert ("counts" in files.log) == (effect == "read")
         await play.write(TEXT)
         assert "counts" in files.log
         await play.finish(DONE)
     assert files.log.count("opened a w") == 1
 
 
-@pytest.mark.parametrize("effect", ["none", "idempotent"])
+@pytest.mark.parametrize("effect", ["read", "idempotent"])
 async def test_a_call_without_a_marker_of_its_own_counts_at_the_good_end(effect):
     files = Files(effect)
     async with Play(files.tools) as play:
@@ -178,7 +178,7 @@ async def test_a_call_that_does_not_count_breaks_the_text_and_is_answered_with_a
 async def test_a_function_that_is_broken_off_may_clean_up_and_what_it_returns_is_not_used():
     cleaned = []
 
-    @sp.tool(effect="none")
+    @sp.tool(effect="read")
     async def write(path: str, content: sp.Streamed[str]) -> str:
         try:
             async for _ in content:
@@ -195,7 +195,7 @@ async def test_a_function_that_is_broken_off_may_clean_up_and_what_it_returns_is
     assert result.failure.code == "unfinished"
 
 
-@pytest.mark.parametrize("options", [{"effect": "once"}, {"needs_approval": lambda _: False}], ids=["once", "asks"])
+@pytest.mark.parametrize("options", [{"effect": "write"}, {"needs_approval": lambda _: False}], ids=["write", "asks"])
 async def test_a_call_that_is_not_to_be_opened_gets_its_text_whole(options):
     files = Files(**options)
     async with Play(files.tools) as play:
@@ -272,7 +272,7 @@ async def test_an_argument_that_is_written_twice_is_the_one_of_the_whole_call():
 async def test_what_the_gate_converts_is_what_was_opened():
     opened = []
 
-    @sp.tool(effect="none")
+    @sp.tool(effect="read")
     async def write(line: int, content: sp.Streamed[str]) -> str:
         opened.append(line)
         return "".join([text async for text in content])
@@ -288,7 +288,7 @@ async def test_what_the_gate_converts_is_what_was_opened():
 async def test_a_read_of_the_same_path_waits_for_the_write_that_is_open():
     reads = []
 
-    @sp.tool(effect="none", lock="path")
+    @sp.tool(effect="read", lock="path")
     async def read(path: str) -> str:
         reads.append(path)
         return files.files.get(path, "nothing")
@@ -306,7 +306,7 @@ async def test_a_function_that_is_open_takes_a_place():
     files = Files()
     ran = []
 
-    @sp.tool(effect="none")
+    @sp.tool(effect="read")
     async def other() -> str:
         ran.append("other")
         return ""
@@ -381,7 +381,7 @@ async def test_a_function_that_reads_nothing_is_done_when_the_call_counts():
 async def test_reading_the_answer_does_not_wait_for_a_slow_function():
     go_on, pieces = anyio.Event(), []
 
-    @sp.tool(effect="none")
+    @sp.tool(effect="read")
     async def write(path: str, content: sp.Streamed[str]) -> str:
         async for text in content:
             pieces.append(text)
@@ -410,7 +410,7 @@ async def test_leaving_the_runner_breaks_what_is_open():
 async def test_a_function_that_ignores_that_it_is_broken_off_is_cancelled_when_its_time_is_over():
     ended = []
 
-    @sp.tool(effect="none", timeout=0.01)
+    @sp.tool(effect="read", timeout=0.01)
     async def write(path: str, content: sp.Streamed[str]) -> str:
         try:
             await anyio.sleep_forever()
@@ -427,7 +427,7 @@ async def test_a_function_that_ignores_that_it_is_broken_off_is_cancelled_when_i
 async def test_the_time_of_a_call_counts_from_its_beginning():
     deadlines = []
 
-    @sp.tool(effect="none", timeout=30)
+    @sp.tool(effect="read", timeout=30)
     async def write(path: str, content: sp.Streamed[str], ctx: sp.ToolContext) -> str:
         deadlines.append(ctx.deadline)
         async for _ in content:
@@ -449,7 +449,7 @@ async def test_the_time_of_a_call_counts_from_its_beginning():
 
 
 async def test_two_texts_of_one_call_are_read_side_by_side():
-    @sp.tool(effect="none")
+    @sp.tool(effect="read")
     async def edit(path: str, old: sp.Streamed[str], new: sp.Streamed[str]) -> str:
         return f"{''.join([text async for text in old])} -> {''.join([text async for text in new])}"
 
@@ -467,7 +467,7 @@ TRICKY = 'a\n"b" \\ \ud83d\ude00'.encode("utf-16", "surrogatepass").decode("utf-
 async def test_the_function_gets_whole_characters_only(ascii_only):
     pieces = []
 
-    @sp.tool(effect="none")
+    @sp.tool(effect="read")
     async def write(content: sp.Streamed[str]) -> str:
         async for text in content:
             pieces.append(text)
@@ -565,7 +565,7 @@ async def test_a_function_can_be_called_by_hand_with_pieces_of_a_text():
 
 
 async def test_a_function_in_a_thread_shows_its_progress():
-    @sp.tool(effect="none")
+    @sp.tool(effect="read")
     def count(ctx: sp.ToolContext) -> str:
         ctx.progress("half")
         ctx.progress("nearly")
@@ -580,7 +580,7 @@ async def test_a_function_in_a_thread_shows_its_progress():
 
 
 async def test_what_json_cannot_hold_is_no_progress():
-    @sp.tool(effect="none")
+    @sp.tool(effect="read")
     def count(ctx: sp.ToolContext) -> str:
         ctx.progress(object())
         return "done"

@@ -41,15 +41,15 @@ async def read(path: str) -> str:
     return ""
 
 
-OPENABLE = {"none", "idempotent", "free"}
+OPENABLE = {"reads", "idempotent", "free"}
 GATE = Gate(
     [
-        sp.Tool("none", function=write, effect="none", lock="path"),
+        sp.Tool("reads", function=write, effect="read", lock="path"),
         sp.Tool("idempotent", function=write, effect="idempotent", lock="path", retries=1),
         sp.Tool("free", function=write, effect="idempotent"),
-        sp.Tool("once", function=write, effect="once", lock="path"),
+        sp.Tool("writes", function=write, effect="write", lock="path"),
         sp.Tool("asks", function=write, effect="idempotent", lock="path", needs_approval=True),
-        sp.Tool("read", function=read, effect="none", lock="path"),
+        sp.Tool("read", function=read, effect="read", lock="path"),
         sp.Tool("all", function=write, effect="idempotent", lock="*"),
     ]
 )
@@ -74,7 +74,7 @@ class Known:
 
     @property
     def has_effect(self):
-        return self.tool.effect != "none"
+        return self.tool.effect != "read"
 
     def holds(self):
         """The locks that it holds or needs: those that were opened, and those of the whole call."""
@@ -241,7 +241,7 @@ class World:
         assert start.arguments == call.arguments, "R8"
         assert call.starts or not self.bad, "R3"
         assert call.starts or self._has_evidence(call), "R2"
-        assert not (call.starts and call.tool.effect == "once"), "R10"
+        assert not (call.starts and call.tool.effect == "write"), "R10"
         assert call.granted or call.name != "asks"
         assert start.attempt == call.starts + 1
         assert call.function in (None, "open")

@@ -58,7 +58,7 @@ async def test_progress_is_an_item_of_the_run_before_the_result():
 
 
 async def test_of_progress_that_nobody_reads_the_latest_stays():
-    @sp.tool(effect="none")
+    @sp.tool(effect="read")
     async def work(ctx: sp.ToolContext) -> str:
         for number in range(1000):
             await ctx.progress(number)
@@ -96,7 +96,7 @@ async def test_a_failure_that_may_pass_is_tried_again_with_the_same_key(kind):
     assert seen == [(1, "r:0:0"), (2, "r:0:0")]
 
 
-@pytest.mark.parametrize("effect, kind", [("once", "network"), ("none", "execution"), ("none", "fatal")])
+@pytest.mark.parametrize("effect, kind", [("write", "network"), ("read", "execution"), ("read", "fatal")])
 async def test_what_must_not_happen_twice_or_will_not_pass_is_not_tried_again(effect, kind):
     @sp.tool(effect=effect)
     async def fetch() -> str:
@@ -175,7 +175,7 @@ async def test_calls_with_one_lock_never_overlap_and_begin_in_call_order():
 
         return Tool(name, function=work, effect=effect, lock=lock)
 
-    tools = [declare("write", "idempotent", "path"), declare("read", "none", "path"), declare("other", "none", "path")]
+    tools = [declare("write", "idempotent", "path"), declare("read", "read", "path"), declare("other", "read", "path")]
     calls = [complete(0, "write", path="a"), complete(1, "read", path="a"), complete(2, "other", path="b")]
     async with ToolRunner(tools) as runner:
         await collect(runner, stream(*calls, DONE))
@@ -221,7 +221,7 @@ async def test_a_tool_that_must_not_run_twice_and_ran_out_of_time_has_an_unknown
 async def test_a_function_in_a_thread_sees_that_it_was_cancelled_and_frees_its_lock_by_returning():
     saw = threading.Event()
 
-    @sp.tool(effect="none", timeout=0.02, lock="*")
+    @sp.tool(effect="read", timeout=0.02, lock="*")
     def wait(ctx: sp.ToolContext) -> str:
         while not ctx.cancelled:
             threading.Event().wait(0.001)

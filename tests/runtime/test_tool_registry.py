@@ -7,7 +7,7 @@ import streamparse as sp
 from streamparse.providers.adapters import ADAPTERS
 
 
-@sp.tool(category="files", effect="none")
+@sp.tool(category="files", effect="read")
 def read_file(path: str) -> str:
     """Read."""
     return path

@@ -49,10 +49,10 @@ CITY = {
 }
 TOOLS = Toolset.of(
     [
-        *(Tool(effect, function=do_nothing, effect=effect) for effect in ("none", "idempotent", "once")),
-        Tool("upper", function=do_nothing, effect="none", tier=1),
+        *(Tool(effect, function=do_nothing, effect=effect) for effect in ("read", "idempotent", "write")),
+        Tool("upper", function=do_nothing, effect="read", tier=1),
         Tool("declared-only"),
-        Tool("city", "", CITY, do_nothing, effect="none"),
+        Tool("city", "", CITY, do_nothing, effect="read"),
     ]
 )
 PLACES = ["field", "plain", "bare", "quoted", "thought"]
@@ -105,7 +105,7 @@ class Turn:
 
 
 def test_a_closed_tool_begins_with_its_call():
-    assert Turn(complete(0, "none")).begun == [0]
+    assert Turn(complete(0, "read")).begun == [0]
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_what_belongs_to_the_same_call_does_not_supersede_it(event):
     assert Turn(complete(0, "idempotent"), event).begun == []
 
 
-@pytest.mark.parametrize("name", ["idempotent", "once"])
+@pytest.mark.parametrize("name", ["idempotent", "write"])
 def test_a_turn_that_did_not_end_well_runs_nothing_that_waited(name):
     turn = Turn(complete(0, name), FAILED)
     assert turn.begun == []
@@ -137,18 +137,18 @@ def test_a_turn_that_did_not_end_well_runs_nothing_that_waited(name):
 
 
 def test_a_finish_tool_begins_only_when_the_turn_ended_well():
-    turn = Turn(complete(0, "once"), TEXT, ToolCallStart(1, "b", "once"))
+    turn = Turn(complete(0, "write"), TEXT, ToolCallStart(1, "b", "write"))
     assert turn.begun == []
     assert turn.take(DONE).begun == [0]
 
 
 def test_what_waited_for_the_end_begins_in_call_order():
-    assert Turn(complete(1, "once"), complete(0, "once"), complete(2, "idempotent"), DONE).begun == [0, 1, 2]
+    assert Turn(complete(1, "write"), complete(0, "write"), complete(2, "idempotent"), DONE).begun == [0, 1, 2]
 
 
 @pytest.mark.parametrize("source", ["recovered", "repaired"])
 def test_a_repaired_call_that_may_run_waits_for_the_end_unless_its_tool_says_closed(source):
-    calls = (complete(i, n, source) for i, n in enumerate(["none", "idempotent", "once"]))
+    calls = (complete(i, n, source) for i, n in enumerate(["read", "idempotent", "write"]))
     turn = Turn(*calls, TEXT, run_recovered=True)
     assert turn.begun == [0]
     assert turn.take(DONE).begun == [0, 1, 2]
@@ -177,27 +177,27 @@ def test_an_unlocked_tier_runs():
 
 
 def test_the_answer_to_an_unknown_tool_lists_the_known_ones():
-    assert "none" in Turn(complete(0, "Closed")).errors[0]
+    assert "read" in Turn(complete(0, "Closed")).errors[0]
 
 
 def test_an_index_that_is_complete_twice_runs_once():
-    turn = Turn(complete(0, "none"), complete(0, "none", n=1), DONE).end()
+    turn = Turn(complete(0, "read"), complete(0, "read", n=1), DONE).end()
     assert (turn.begun, len(turn.answers), len(turn.results)) == ([0], 1, 1)
 
 
 @pytest.mark.parametrize("other", [True, 1.0, "1", [1], {"a": 1}])
 def test_calls_of_one_id_whose_arguments_python_takes_for_equal_are_two(other):
-    turn = Turn(complete(0, "none", id="x", n=[{"a": 1}]), complete(1, "none", id="x", n=[{"a": other}]))
+    turn = Turn(complete(0, "read", id="x", n=[{"a": 1}]), complete(1, "read", id="x", n=[{"a": other}]))
     assert turn.begun == [0, 1]
 
 
 def test_a_call_that_did_not_run_is_not_what_another_repeats():
-    turn = Turn(complete(0, "none", id="x", place="quoted"), complete(1, "none", id="x"))
+    turn = Turn(complete(0, "read", id="x", place="quoted"), complete(1, "read", id="x"))
     assert turn.begun == [1]
 
 
 def test_what_runs_is_what_was_checked_though_others_change_the_event():
-    event = complete(0, "once", path=["a"])
+    event = complete(0, "write", path=["a"])
     turn = Turn(event)
     event.arguments["path"].append("../b")
     turn.take(DONE)
@@ -206,43 +206,43 @@ def test_what_runs_is_what_was_checked_though_others_change_the_event():
 
 @pytest.mark.parametrize("source", ["native", "recovered", "repaired"])
 def test_the_same_call_at_another_index_does_not_run_again_and_is_answered(source):
-    turn = Turn(complete(0, "none"), complete(4, "none", source, id="call-0"), DONE).end()
+    turn = Turn(complete(0, "read"), complete(4, "read", source, id="call-0"), DONE).end()
     assert (turn.begun, [result.index for result in turn.results]) == ([0], [0, 4])
     assert "the first one stands" in turn.results[1].error
 
 
 @pytest.mark.parametrize(
-    "second", [complete(1, "none", id="call-0", n=1), complete(1, "none"), complete(1, "none", id="")]
+    "second", [complete(1, "read", id="call-0", n=1), complete(1, "read"), complete(1, "read", id="")]
 )
 def test_different_calls_run_even_if_the_server_repeats_an_id(second):
-    assert Turn(complete(0, "none"), second).begun == [0, 1]
+    assert Turn(complete(0, "read"), second).begun == [0, 1]
 
 
 def test_calls_without_ids_are_told_apart_by_index():
-    assert Turn(complete(0, "none", id=""), complete(1, "none", id="")).begun == [0, 1]
+    assert Turn(complete(0, "read", id=""), complete(1, "read", id="")).begun == [0, 1]
 
 
 def test_a_revoked_call_that_waits_never_runs():
-    turn = Turn(complete(0, "once"), ToolCallRevoked(0, "call-0", "content_filter"), DONE)
+    turn = Turn(complete(0, "write"), ToolCallRevoked(0, "call-0", "content_filter"), DONE)
     assert turn.begun == []
     assert "content_filter" in turn.errors[0]
     assert turn.answers[0].revoked
 
 
 def test_a_revoked_call_that_waits_for_a_free_place_never_runs():
-    turn = Turn(complete(0, "none"), complete(1, "none"), ToolCallRevoked(1, "call-1", "error"), limit=1)
+    turn = Turn(complete(0, "read"), complete(1, "read"), ToolCallRevoked(1, "call-1", "error"), limit=1)
     assert turn.end().begun == [0]
     assert [result.revoked for result in turn.results] == [False, True]
 
 
 def test_a_revoked_call_that_runs_keeps_its_result_marked():
-    turn = Turn(complete(0, "none"), ToolCallRevoked(0, "call-0", "error"), FAILED).end()
+    turn = Turn(complete(0, "read"), ToolCallRevoked(0, "call-0", "error"), FAILED).end()
     (result,) = turn.answers
     assert (result.result, result.error, result.revoked, result.incomplete) == ("value", None, True, True)
 
 
 def test_a_revoked_call_that_has_ended_keeps_its_result_marked():
-    turn = Turn(complete(0, "none")).end().take(ToolCallRevoked(0, "call-0", "error"), FAILED)
+    turn = Turn(complete(0, "read")).end().take(ToolCallRevoked(0, "call-0", "error"), FAILED)
     (result,) = turn.results
     assert (result.result, result.revoked, result.incomplete) == ("value", True, True)
     assert len(turn.answers) == 1
@@ -253,20 +253,20 @@ def test_a_call_that_was_never_complete_can_be_revoked_without_harm():
 
 
 def test_a_source_that_ends_without_done_has_not_ended_well():
-    turn = Turn(complete(0, "once"))
+    turn = Turn(complete(0, "write"))
     turn.end_source()
     assert turn.errors == ["the turn did not finish; the call was not run"]
 
 
 def test_a_stopped_run_answers_what_runs_and_what_waits():
-    turn = Turn(complete(0, "none"), complete(1, "once"))
+    turn = Turn(complete(0, "read"), complete(1, "write"))
     turn.stop()
     stopped = "the run was stopped before the tool had ended"
     assert sorted(turn.errors) == [stopped, f"{stopped}; it was not run"]
 
 
 def test_results_are_in_call_order():
-    turn = Turn(*(complete(index, "none") for index in (2, 0, 1))).end(2).end(0).end(0)
+    turn = Turn(*(complete(index, "read") for index in (2, 0, 1))).end(2).end(0).end(0)
     assert [answer.index for answer in turn.answers] == [1, 2, 0]
     assert [result.index for result in turn.results] == [0, 1, 2]
 
@@ -312,7 +312,7 @@ VIOLATIONS = {
 @pytest.mark.parametrize("schema, value", VIOLATIONS.values(), ids=VIOLATIONS)
 def test_nothing_runs_against_any_keyword_of_its_schema(schema, value):
     whole = {"type": "object", "properties": {"a": schema}, "$defs": {"three": {"const": 3}}}
-    tool = Tool("f", "", whole, do_nothing, effect="none")
+    tool = Tool("f", "", whole, do_nothing, effect="read")
     (answer,) = Machine([tool]).take(Received(complete(0, "f", a=value), 0.0))
     assert not answer.result.success
 
@@ -335,7 +335,7 @@ def test_what_runs_as_it_was_written_has_no_changes():
 def test_a_guard_keeps_a_call_from_running():
     def no_bern(call):
         if call.arguments["city"] == "Bern":
-            yield Finding("none", "Bern is closed")
+            yield Finding("read", "Bern is closed")
 
     turn = Turn(complete(0, "city", city="Bern"), complete(1, "city", city="Basel"), guards=[no_bern])
     assert turn.begun == [1]
@@ -356,13 +356,13 @@ def test_a_guard_that_raises_keeps_a_call_from_running():
 
 @pytest.mark.parametrize("place", PLACES)
 def test_only_calls_in_fields_and_in_open_text_with_markup_start_early(place):
-    turn = Turn(complete(0, "none", place=place))
+    turn = Turn(complete(0, "read", place=place))
     assert turn.begun == ([0] if place in ("field", "plain") else [])
 
 
 @pytest.mark.parametrize("place", ["bare", "thought"])
-@pytest.mark.parametrize("name", ["none", "idempotent", "once"])
-@pytest.mark.parametrize("between", [complete(1, "none"), ToolCallStart(1, "b", "x"), ReasoningDelta("hm")], ids=str)
+@pytest.mark.parametrize("name", ["read", "idempotent", "write"])
+@pytest.mark.parametrize("between", [complete(1, "read"), ToolCallStart(1, "b", "x"), ReasoningDelta("hm")], ids=str)
 def test_bare_calls_and_those_of_thoughts_begin_after_a_good_end(place, name, between):
     turn = Turn(complete(0, name, place=place), between)
     assert 0 not in turn.begun
@@ -370,7 +370,7 @@ def test_bare_calls_and_those_of_thoughts_begin_after_a_good_end(place, name, be
     assert 0 not in Turn(complete(0, name, place=place), between, FAILED).begun
 
 
-@pytest.mark.parametrize("name", ["none", "idempotent", "once"])
+@pytest.mark.parametrize("name", ["read", "idempotent", "write"])
 def test_a_quoted_call_does_not_run_and_the_model_is_told_why(name):
     turn = Turn(complete(0, name, place="quoted"), DONE)
     assert turn.begun == []
@@ -378,12 +378,12 @@ def test_a_quoted_call_does_not_run_and_the_model_is_told_why(name):
 
 
 def test_a_quoted_call_that_may_run_waits_for_a_good_end():
-    turn = Turn(complete(0, "none", place="quoted"), run_quoted=True)
+    turn = Turn(complete(0, "read", place="quoted"), run_quoted=True)
     assert turn.begun == []
     assert turn.take(DONE).begun == [0]
 
 
-@pytest.mark.parametrize("name", ["idempotent", "once"])
+@pytest.mark.parametrize("name", ["idempotent", "write"])
 @pytest.mark.parametrize("place", IN_TEXT)
 def test_text_behind_the_last_call_of_the_text_keeps_tools_with_effects_from_running(name, place):
     turn = Turn(complete(0, name, place=place), complete(1, name, place=place), TEXT, DONE)
@@ -397,33 +397,33 @@ def test_text_behind_the_last_call_of_the_text_keeps_tools_with_effects_from_run
     "behind", [TextDelta("\n \u2003"), TextDelta(""), ReasoningDelta("So."), RefusalDelta(" ")], ids=str
 )
 def test_what_is_not_visible_text_keeps_nothing_from_running(behind):
-    assert Turn(complete(0, "once", place="plain"), behind, DONE).begun == [0]
+    assert Turn(complete(0, "write", place="plain"), behind, DONE).begun == [0]
 
 
 def test_text_before_the_last_call_of_the_text_keeps_nothing_from_running():
-    calls = complete(0, "once", place="plain"), TEXT, complete(1, "once", place="plain")
+    calls = complete(0, "write", place="plain"), TEXT, complete(1, "write", place="plain")
     assert Turn(*calls, DONE).begun == [0, 1]
 
 
 def test_text_behind_keeps_tools_without_effects_and_native_calls_running():
-    turn = Turn(complete(0, "none", place="plain"), complete(1, "once"), TEXT, DONE)
+    turn = Turn(complete(0, "read", place="plain"), complete(1, "write"), TEXT, DONE)
     assert turn.begun == [0, 1]
-    assert Turn(complete(0, "none", place="thought"), TEXT, DONE).begun == [0]
+    assert Turn(complete(0, "read", place="thought"), TEXT, DONE).begun == [0]
 
 
 def test_a_quoted_call_behind_a_call_of_the_text_is_text_behind_it():
-    turn = Turn(complete(0, "once", place="plain"), complete(1, "none", place="quoted"), DONE)
+    turn = Turn(complete(0, "write", place="plain"), complete(1, "read", place="quoted"), DONE)
     assert turn.begun == []
 
 
 def test_a_native_call_behind_text_does_not_speak_for_the_call_before_the_text():
-    turn = Turn(complete(0, "once", place="plain"), TEXT, complete(1, "once"), DONE)
+    turn = Turn(complete(0, "write", place="plain"), TEXT, complete(1, "write"), DONE)
     assert turn.begun == [1]
 
 
 def test_text_of_a_call_that_was_taken_back_is_text_behind_the_one_before_it():
-    again = complete(1, "none", place="bare"), ToolCallRevoked(1, "call-1", "prose"), TextDelta('{"name": "x"}')
-    assert Turn(complete(0, "once", place="plain"), *again, DONE).begun == []
+    again = complete(1, "read", place="bare"), ToolCallRevoked(1, "call-1", "prose"), TextDelta('{"name": "x"}')
+    assert Turn(complete(0, "write", place="plain"), *again, DONE).begun == []
 
 
 def test_of_a_call_in_the_text_only_another_call_says_that_the_model_moved_on():
@@ -445,19 +445,19 @@ def test_that_no_text_follows_is_known_at_the_end_alone():
 
 @pytest.mark.parametrize("end", [FAILED, Error("stream", "transport_error", "gone"), None], ids=str)
 def test_nothing_begins_after_a_bad_end(end):
-    turn = Turn(complete(0, "none"), complete(1, "none"), complete(2, "once"), limit=1)
+    turn = Turn(complete(0, "read"), complete(1, "read"), complete(2, "write"), limit=1)
     if end is None:
         turn.end_source()
     else:
         turn.take(end)
-    turn.end().take(complete(3, "none"), DONE)
+    turn.end().take(complete(3, "read"), DONE)
     assert turn.begun == [0]
     assert [result.index for result in turn.results] == [0, 1, 2, 3]
     assert all(result.error for result in turn.results[1:])
 
 
 def test_a_call_behind_the_end_does_not_run():
-    turn = Turn(DONE, complete(0, "none"))
+    turn = Turn(DONE, complete(0, "read"))
     assert turn.begun == []
     assert "after the end" in turn.errors[0]
 
@@ -484,7 +484,7 @@ def test_a_broken_call_of_an_unknown_tool_is_answered():
 
 
 def test_an_error_of_a_call_that_is_whole_or_never_began_is_no_second_answer():
-    turn = Turn(complete(0, "none"), Error("call", "malformed_call", "", 0), Error("call", "limit_name", "", 1))
+    turn = Turn(complete(0, "read"), Error("call", "malformed_call", "", 0), Error("call", "limit_name", "", 1))
     turn.take(Error("frame", "late_arguments", "", 0), Error("call", "limit_name", ""), DONE).end()
     assert [answer.error for answer in turn.answers] == [None]
 
@@ -500,11 +500,11 @@ def test_a_call_that_began_and_nothing_more_came_of_is_answered(way):
 
 NUMBER = {"type": "object", "properties": {"n": {"type": "integer", "default": 1}}}
 LOCKED = [
-    Tool("read", "", NUMBER, do_nothing, "none", lock="n"),
+    Tool("read", "", NUMBER, do_nothing, "read", lock="n"),
     Tool("write", "", NUMBER, do_nothing, "idempotent", lock="n"),
-    Tool("bash", "", NUMBER, do_nothing, "once", lock="*"),
+    Tool("bash", "", NUMBER, do_nothing, "write", lock="*"),
     Tool("pair", "", NUMBER, do_nothing, "idempotent", lock=lambda arguments: ["1", str(arguments["n"])]),
-    Tool("free", "", NUMBER, do_nothing, "none", retries=1),
+    Tool("free", "", NUMBER, do_nothing, "read", retries=1),
 ]
 
 
@@ -600,7 +600,7 @@ def test_a_failure_that_may_pass_is_tried_again_when_its_time_has_come():
 
 @given(st.sampled_from(["timeout", "network", "quota"]), st.integers(0, 9), st.text(max_size=5))
 def test_a_delay_grows_from_100_ms_to_10_s_and_is_the_same_for_the_same_call(kind, retries, key):
-    tool = Tool("f", function=do_nothing, effect="none", retries=10)
+    tool = Tool("f", function=do_nothing, effect="read", retries=10)
     delay = find_delay(tool, ToolFailure(kind, ""), retries, key)
     assert min(10, 0.1 * 2**retries) <= delay <= min(10, 0.2 * 2**retries)
     assert delay == find_delay(tool, ToolFailure(kind, ""), retries, key)
@@ -656,7 +656,7 @@ def _may_have_begun(event, seen):
         return False
     if event.source in ("recovered", "repaired") or event.place == "quoted":
         return False
-    if effect == "none":
+    if effect == "read":
         return event.place in ("field", "plain") or ended_well
     if event.place == "field":
         return ended_well or (effect == "idempotent" and len(seen) > at + 1)

@@ -41,9 +41,9 @@ def do_nothing(**arguments):
     """Do nothing."""
 
 
-READ = Tool("read", "", SCHEMA, do_nothing, "none")
+READ = Tool("read", "", SCHEMA, do_nothing, "read")
 WRITE = Tool("write", "", SCHEMA, do_nothing, "idempotent")
-SEND = Tool("send", "", SCHEMA, do_nothing, "once")
+SEND = Tool("send", "", SCHEMA, do_nothing, "write")
 NO_LUCK = ToolFailure("network", "no route")
 
 
@@ -123,7 +123,7 @@ def test_what_fails_when_the_runs_time_is_over_is_answered_with_its_own_failure(
 @pytest.mark.parametrize("began", [True, False])
 @pytest.mark.parametrize("retries", [0, 2])
 def test_a_call_out_of_its_own_time_that_ends_when_the_runs_time_is_over_is_out_of_the_runs(began, retries):
-    read = Tool("read", "", SCHEMA, do_nothing, "none", timeout=5.0, retries=retries)
+    read = Tool("read", "", SCHEMA, do_nothing, "read", timeout=5.0, retries=retries)
     turn = Turn([read], time_limit=10.0)
     hear(turn, *received(complete(0, "read")), Woke(5.0))
     (answer,) = hear(turn, Returned(0, 1, 11.0, cancelled=True, began=began))
@@ -131,7 +131,7 @@ def test_a_call_out_of_its_own_time_that_ends_when_the_runs_time_is_over_is_out_
 
 
 def test_nobody_is_asked_once_the_time_of_the_run_is_over():
-    turn = Turn([Tool("ask", "", SCHEMA, do_nothing, "none", needs_approval=True)], time_limit=10.0)
+    turn = Turn([Tool("ask", "", SCHEMA, do_nothing, "read", needs_approval=True)], time_limit=10.0)
     hear(turn, *received(TEXT))
     said = hear(turn, *received(complete(0, "ask"), at=10.0))
     assert not any(isinstance(command, RequestApproval) for command in said)
@@ -147,7 +147,7 @@ def test_a_call_that_begins_behind_a_stop_is_answered_by_the_next_one():
 
 
 def test_a_call_that_waits_for_approval_is_asked_about_again_after_a_crash_and_runs_once():
-    turn = Turn([Tool("ask", "", SCHEMA, do_nothing, "once", needs_approval=True)])
+    turn = Turn([Tool("ask", "", SCHEMA, do_nothing, "write", needs_approval=True)])
     (first,) = hear(turn, *received(complete(0, "ask"), DONE))
     (again,) = hear(turn, Restarted(1.0))
     assert again == first
@@ -228,7 +228,7 @@ LOCKS = [
     ),
     Tool("of anything", "", {"type": "object", "properties": {"v": True}}, do_nothing, "idempotent", lock="v"),
     Tool("unlocked", "", SCHEMA, do_nothing, "idempotent"),
-    Tool("everything", "", SCHEMA, do_nothing, "none", lock="*"),
+    Tool("everything", "", SCHEMA, do_nothing, "read", lock="*"),
     Tool("not here", "", SCHEMA, lock="*"),
 ]
 
@@ -277,7 +277,7 @@ def test_a_lock_that_is_held_by_what_was_left_behind_is_free_when_it_returns():
 
 
 def test_a_call_is_tried_again_as_often_as_its_tool_says():
-    turn = Turn([Tool("read", "", SCHEMA, do_nothing, "none", retries=3)], timeout=None)
+    turn = Turn([Tool("read", "", SCHEMA, do_nothing, "read", retries=3)], timeout=None)
     hear(turn, *received(complete(0, "read")))
     moments, now = [], 0.0
     for attempt in range(1, 5):
@@ -363,9 +363,9 @@ PARTS = [
     Tool("by path", function=write_part, effect="idempotent", lock="path"),
     Tool("by content", function=write_part, effect="idempotent", lock="content"),
     Tool("by length", function=write_part, effect="idempotent", lock=lambda arguments: arguments["path"]),
-    Tool("unlocked", function=write_part, effect="none"),
-    Tool("once", function=write_part, effect="once"),
-    Tool("asks", function=write_part, effect="none", needs_approval=True),
+    Tool("unlocked", function=write_part, effect="read"),
+    Tool("write", function=write_part, effect="write"),
+    Tool("asks", function=write_part, effect="read", needs_approval=True),
 ]
 
 
@@ -375,7 +375,7 @@ def opened(index=0, at=0.0, **arguments):
 
 @pytest.mark.parametrize(
     "name, may_open",
-    [("by path", True), ("by content", False), ("unlocked", True), ("once", False), ("asks", False)],
+    [("by path", True), ("by content", False), ("unlocked", True), ("write", False), ("asks", False)],
 )
 def test_a_function_is_called_before_its_call_is_whole_unless_lock_effect_or_approval_need_it_whole(name, may_open):
     said = hear(Turn(PARTS), *received(ToolCallStart(0, "a", name)), opened(path="x"))
@@ -566,8 +566,8 @@ def test_a_lock_must_be_known_before_a_function_is_opened():
 
 
 def test_only_functions_that_nobody_can_stop_are_named_where_no_place_is_free():
-    slow = Tool("slow", "", SCHEMA, do_nothing, "none", timeout=100.0)
-    turn = Turn([Tool("stuck", "", SCHEMA, do_nothing, "none"), slow, WRITE], limit=2, timeout=5.0)
+    slow = Tool("slow", "", SCHEMA, do_nothing, "read", timeout=100.0)
+    turn = Turn([Tool("stuck", "", SCHEMA, do_nothing, "read"), slow, WRITE], limit=2, timeout=5.0)
     hear(turn, *received(complete(0, "stuck"), complete(1, "stuck")), Woke(5.0), Abandoned(0, 1, 5.0))
     hear(turn, Returned(1, 1, 5.0), *received(complete(2, "slow"), complete(3, "write"), at=6.0))
     hear(turn, *received(TextDelta("x"), at=7.0))
@@ -611,7 +611,7 @@ def test_only_texts_that_the_tool_takes_so_are_streamed():
 
 
 def test_what_was_checked_is_what_a_function_is_opened_with_though_others_change_it():
-    turn = Turn([Tool("by number", function=write_part, effect="none")], limit=1)
+    turn = Turn([Tool("by number", function=write_part, effect="read")], limit=1)
     arguments = {"path": "x"}
     hear(turn, *received(ToolCallStart(0, "a", "by number")))
     (command,) = hear(turn, Opened(0, arguments, ("content",), 0.0))
@@ -620,7 +620,7 @@ def test_what_was_checked_is_what_a_function_is_opened_with_though_others_change
 
 
 def test_the_same_call_is_one_whatever_the_order_of_its_arguments():
-    turn = Turn([Tool("write", "", {"type": "object"}, do_nothing, "none")])
+    turn = Turn([Tool("write", "", {"type": "object"}, do_nothing, "read")])
     said = hear(turn, *received(complete(0, "write", id="x", a=1, b=2), complete(1, "write", id="x", b=2, a=1)))
     assert [answer.failure.code for answer in answers(said)] == ["duplicate_call"]
 

@@ -63,7 +63,7 @@ def refuse(call):
 
 LOCKS = {"free": None, "n": "n", "m": "m", "all": "*", "odd": find_locks}
 ASKS = {"": False, " asks": True, " may ask": asks_about}
-EFFECTS = ["none", "idempotent", "once"]
+EFFECTS = ["read", "idempotent", "write"]
 TOOLS = [
     *(
         Tool(f"{effect} {lock}{asks}", "", SCHEMA, do_nothing, effect, lock=LOCKS[lock], needs_approval=ASKS[asks],

@@ -23,7 +23,7 @@ from streamparse.runtime.turn import Turn
 from streamparse.tools import Tool, ToolFailure
 
 GOLDEN = Path(__file__).parents[2] / "fixtures" / "runtime" / "words.json"
-EFFECTS = ("none", "idempotent", "once")
+EFFECTS = ("read", "idempotent", "write")
 NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}}
 
 
@@ -46,7 +46,7 @@ GATE = Gate(
     [
         *(Tool(effect, "", NUMBER, do_nothing, effect, retries=1) for effect in EFFECTS),
         Tool("asks", "", NUMBER, do_nothing, needs_approval=True),
-        Tool("all", "", NUMBER, do_nothing, "none", lock="*"),
+        Tool("all", "", NUMBER, do_nothing, "read", lock="*"),
         Tool("fails", "", NUMBER, do_nothing, lock=fail),
         Tool("locked", "", NUMBER, do_nothing, tier=1),
         Tool("declared"),
@@ -77,27 +77,27 @@ def left(at=1.0, **more):
 
 
 CASES = {
-    "the turn ended badly": received(complete(0, "once"), FAILED),
-    "the turn ended badly before": received(Error("stream", "provider_error", ""), complete(0, "none")),
-    "the source ended inside": [*received(ToolCallStart(0, "call-0", "none")), SourceEnded(1.0)],
-    "a crash inside": [*received(ToolCallStart(0, "call-0", "none")), Restarted(1.0)],
-    "a stop inside": [*received(ToolCallStart(0, "call-0", "none")), Cancelled(1.0)],
-    "broken": received(ToolCallStart(0, "call-0", "none"), Error("call", "malformed_call", "a bracket is missing", 0)),
-    "after the end": received(DONE, complete(0, "none")),
-    "text follows": received(complete(0, "once", place="plain"), TEXT, DONE),
-    "said twice": received(complete(1, "none", id="call-0"), complete(0, "none")),
+    "the turn ended badly": received(complete(0, "write"), FAILED),
+    "the turn ended badly before": received(Error("stream", "provider_error", ""), complete(0, "read")),
+    "the source ended inside": [*received(ToolCallStart(0, "call-0", "read")), SourceEnded(1.0)],
+    "a crash inside": [*received(ToolCallStart(0, "call-0", "read")), Restarted(1.0)],
+    "a stop inside": [*received(ToolCallStart(0, "call-0", "read")), Cancelled(1.0)],
+    "broken": received(ToolCallStart(0, "call-0", "read"), Error("call", "malformed_call", "a bracket is missing", 0)),
+    "after the end": received(DONE, complete(0, "read")),
+    "text follows": received(complete(0, "write", place="plain"), TEXT, DONE),
+    "said twice": received(complete(1, "read", id="call-0"), complete(0, "read")),
     "denied": [*received(complete(0, "asks"), DONE), Approval(0, False, 1.0)],
     "denied, and why": [*received(complete(0, "asks"), DONE), Approval(0, False, 1.0, "y" * 301)],
-    "revoked before it began": received(complete(0, "once"), REVOKED),
+    "revoked before it began": received(complete(0, "write"), REVOKED),
     **{f"revoked: {effect}": [*begin(effect), *received(REVOKED), cancelled()] for effect in EFFECTS},
     "revoked, and left behind": [*begin("idempotent"), *received(REVOKED), left()],
     "revoked before the next attempt": [*begin("idempotent"), failed(1, at=1.0), *received(REVOKED)],
-    "revoked before its function was called": [*begin("once"), *received(REVOKED), cancelled(began=False)],
-    "stopped before it began": [*received(complete(0, "once")), Cancelled(1.0)],
+    "revoked before its function was called": [*begin("write"), *received(REVOKED), cancelled(began=False)],
+    "stopped before it began": [*received(complete(0, "write")), Cancelled(1.0)],
     **{f"stopped: {effect}": [*begin(effect), Cancelled(1.0), cancelled()] for effect in EFFECTS},
     "stopped before the next attempt": [*begin("idempotent"), failed(1, at=1.0), Cancelled(1.0)],
-    "stopped, then revoked": [*begin("once"), Cancelled(1.0), *received(REVOKED), cancelled()],
-    "out of time before it began": [*received(complete(0, "once")), Woke(60.0)],
+    "stopped, then revoked": [*begin("write"), Cancelled(1.0), *received(REVOKED), cancelled()],
+    "out of time before it began": [*received(complete(0, "write")), Woke(60.0)],
     **{
         f"the run is out of time: {effect}": [*begin(effect), Woke(60.0), cancelled(60.0)]
         for effect in EFFECTS
@@ -107,23 +107,23 @@ CASES = {
                                  Returned(0, 2, 11.0, cancelled=True, partial="more")]
         for effect in EFFECTS
     },
-    "timed out, and left behind": [*begin("none"), Woke(5.0), left(5.0, partial="half")],
-    "timed out before its function was called": [*begin("once"), Woke(5.0), cancelled(5.0, began=False)],
-    "timed out, then revoked": [*begin("none"), Woke(5.0), *received(REVOKED, at=5.0), cancelled(5.0)],
-    "cancelled by nobody": [*begin("once"), cancelled()],
-    "a crash": [*begin("once"), Restarted(1.0)],
-    "a crash while it was cancelled": [*begin("once"), *received(REVOKED), Restarted(1.0)],
-    "a crash when its time was over": [*begin("once"), Woke(5.0), Restarted(6.0)],
-    "held back for ever": [*received(complete(1, "all"), complete(0, "once"), DONE), Woke(5.0),
+    "timed out, and left behind": [*begin("read"), Woke(5.0), left(5.0, partial="half")],
+    "timed out before its function was called": [*begin("write"), Woke(5.0), cancelled(5.0, began=False)],
+    "timed out, then revoked": [*begin("read"), Woke(5.0), *received(REVOKED, at=5.0), cancelled(5.0)],
+    "cancelled by nobody": [*begin("write"), cancelled()],
+    "a crash": [*begin("write"), Restarted(1.0)],
+    "a crash while it was cancelled": [*begin("write"), *received(REVOKED), Restarted(1.0)],
+    "a crash when its time was over": [*begin("write"), Woke(5.0), Restarted(6.0)],
+    "held back for ever": [*received(complete(1, "all"), complete(0, "write"), DONE), Woke(5.0),
                            Abandoned(1, 1, 5.0), Woke(10.0)],
-    "failed": [*begin("once"), failed(1, at=1.0)],
-    "failed twice": [*begin("none"), failed(1, at=1.0), Woke(3.0), failed(2, at=3.0)],
-    "quoted": received(complete(0, "none", place="quoted")),
-    "recovered": received(complete(0, "none", "recovered")),
-    "repaired": received(complete(0, "none", "repaired")),
+    "failed": [*begin("write"), failed(1, at=1.0)],
+    "failed twice": [*begin("read"), failed(1, at=1.0), Woke(3.0), failed(2, at=3.0)],
+    "quoted": received(complete(0, "read", place="quoted")),
+    "recovered": received(complete(0, "read", "recovered")),
+    "repaired": received(complete(0, "read", "repaired")),
     "no function": received(complete(0, "declared")),
-    "a guard that fails": received(complete(0, "none", n=7)),
-    "a guard that refuses": received(complete(0, "none", n=8)),
+    "a guard that fails": received(complete(0, "read", n=7)),
+    "a guard that refuses": received(complete(0, "read", n=8)),
     "a declaration that fails": received(complete(0, "fails")),
     "locked": received(complete(0, "locked")),
     "unknown": received(complete(0, "nope")),
@@ -152,5 +152,5 @@ def test_the_words_say_what_had_begun_and_what_is_unknown(effect):
     for name in (f"revoked: {effect}", f"stopped: {effect}", f"timed out: {effect}"):
         told = describe(CASES[name])["error"]
         assert ("it had begun, and may be called again" in told) == (effect == "idempotent")
-        assert ("it had begun, and its outcome is unknown" in told) == (effect == "once")
-        assert told.endswith("; find out what came of it before you call it again") == (effect == "once")
+        assert ("it had begun, and its outcome is unknown" in told) == (effect == "write")
+        assert told.endswith("; find out what came of it before you call it again") == (effect == "write")

@@ -101,7 +101,7 @@ def test_a_tool_with_effects_runs_though_the_server_keeps_the_connection_open() 
     call = {"index": 0, "id": "c", "function": {"name": "now", "arguments": "{}"}}
     asked = _sse({"choices": [{"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": "tool_calls"}]})
 
-    @sp.tool(effect="once")
+    @sp.tool(effect="write")
     async def now() -> str:
         return "noon"
 

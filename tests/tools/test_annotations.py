@@ -262,7 +262,7 @@ def test_annotations_that_are_text_may_name_what_the_function_took_along() -> No
 
 
 def test_a_function_that_calls_itself_or_what_comes_later_can_be_a_tool() -> None:
-    @sp.tool(effect="none")
+    @sp.tool(effect="read")
     def function(n: int) -> int:
         return function(n - 1) + later
 

@@ -196,7 +196,7 @@ def test_what_is_said_by_hand_stands():
 
 def test_it_ends_the_run_and_has_no_effect():
     tool = make_output_tool(Invoice)
-    assert (tool.ends, tool.effect) == (True, "none")
+    assert (tool.ends, tool.effect) == (True, "read")
 
 
 def test_a_copy_of_the_tool_reads_as_the_tool_does():

@@ -192,24 +192,30 @@ def test_a_decorated_function_stays_what_it_was_and_carries_its_tool():
 
     assert add(2) == 3
     assert add.tool == Tool("add", "Add.", add.tool.parameters, add)
-    assert add.tool.effect == "once"
+    assert add.tool.effect == "write"
 
 
 def test_the_decorator_takes_what_a_tool_takes():
-    @tool(name="sum", description="By hand.", effect="none", timeout=2.5, tier=1, category="maths", ends=True)
+    @tool(name="sum", description="By hand.", effect="read", timeout=2.5, tier=1, category="maths", ends=True)
     async def add(a: int) -> int:
         return a
 
     declared = add.tool
-    assert (declared.name, declared.description, declared.effect) == ("sum", "By hand.", "none")
+    assert (declared.name, declared.description, declared.effect) == ("sum", "By hand.", "read")
     assert (declared.timeout, declared.tier, declared.function) == (2.5, 1, add)
     assert (declared.category, declared.ends) == ("maths", True)
 
 
 def test_what_a_tool_is_unless_it_says_otherwise():
     plain = Tool("f")
-    assert (plain.effect, plain.retries, plain.timeout, plain.lock, plain.tier) == ("once", 3, None, None, 0)
+    assert (plain.effect, plain.retries, plain.timeout, plain.lock, plain.tier) == ("write", 3, None, None, 0)
     assert (plain.strict, plain.needs_approval, plain.ends, plain.category) == (False, False, False, "")
+
+
+@pytest.mark.parametrize(("old", "new"), [("none", "read"), ("once", "write")])
+def test_an_old_word_for_an_effect_is_refused_with_the_new_one(old, new):
+    with pytest.raises(ValueError, match=f"'{new}' .which was '{old}'.*got '{old}'"):
+        tool(effect=old)(lambda: None)
 
 
 @pytest.mark.parametrize("parameters", [{}, {"type": "object"}, {"properties": None}, {"$ref": "#/$defs/A"}])

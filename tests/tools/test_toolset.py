@@ -97,7 +97,7 @@ def plain(city: str):
     """Plain."""
 
 
-@tool(effect="none")
+@tool(effect="read")
 async def decorated(city: str):
     """Decorated."""
 
@@ -116,9 +116,9 @@ def test_functions_and_methods_are_tools():
     service = Service()
     tools = Toolset.of([plain, decorated, service.method, service.declared])
     assert {name: each.effect for name, each in tools.items()} == {
-        "plain": "once",
-        "decorated": "none",
-        "method": "once",
+        "plain": "write",
+        "decorated": "read",
+        "method": "write",
         "declared": "idempotent",
     }
     assert all(list(each.parameters["properties"]) == ["city"] for each in tools.values())

@@ -65,7 +65,7 @@ class Room:
         self._page = page
         self._bodies: list[bytes] = []
         harmful = [declare(tool, effect, self._note(tool.name)) for tool in tools if tool.name != "read_page"]
-        page_tool = sp.Tool("read_page", "", {"type": "object", "properties": {}}, self._read_page, effect="none")
+        page_tool = sp.Tool("read_page", "", {"type": "object", "properties": {}}, self._read_page, effect="read")
         self.wire = ""
         self.agent = sp.Agent(self._answer, [*harmful, page_tool], stop=[sp.max_turns(6)])
 

@@ -15,9 +15,9 @@ import streamparse as sp
 
 __all__ = ["EFFECTS", "HARMFUL", "Begun", "Call", "begun_calls", "complete_calls", "declare", "standing_calls"]
 
-EFFECTS = ("once", "idempotent", "none")
+EFFECTS = ("write", "idempotent", "read")
 """Values of `effect`: after a good end, once the model moved on, at the closing byte."""
-HARMFUL = ("once", "idempotent")
+HARMFUL = ("write", "idempotent")
 
 
 class Call(NamedTuple):
@@ -75,7 +75,7 @@ class _Bench:
             yield event
 
 
-def declare(tool: sp.Tool, effect: str = "once", function: Any = None) -> sp.Tool:
+def declare(tool: sp.Tool, effect: str = "write", function: Any = None) -> sp.Tool:
     """The tool as a runner takes it."""
     declared: Any = effect
     return sp.Tool(tool.name, tool.description, tool.parameters, function, effect=declared)
