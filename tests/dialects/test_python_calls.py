@@ -37,24 +37,70 @@ def test_every_python_literal_that_json_knows_is_read_as_what_it_says(arguments:
 
 def test_arguments_stream_while_they_come() -> None:
     parser = sp.TextParser(["llama4-pythonic"])
-    pieces = ["<|python_start|>[f(", "a", "=", '"', "x", "y\\", 'n"', ", b=", "12", ")"]
+    pieces = ["<|python_start|>[f(", "a", "=", '"', "x", "y\\", 'n"', ", b=", "12", ")", "]"]
     told = [
         "".join(event.arguments for event in parser.feed(piece) if isinstance(event, sp.ToolCallDelta))
         for piece in pieces
     ]
-    assert told == ["", "", "", '{"a": ', '"x', "y", "\\n", '"', ', "b": ', "12}"]
+    assert told == ["", "", "", '{"a": ', '"x', "y", "\\n", '"', ', "b": ', "12", "}"]
 
 
-def test_a_call_is_complete_at_its_closing_parenthesis() -> None:
-    parser = sp.TextParser(["lfm2"])
-    assert not calls_of(parser.feed('<|tool_call_start|>[f(a=")", b=[1, 2]'))
-    assert calls_of(parser.feed(")")) == [("f", {"a": ")", "b": [1, 2]})]
+@pytest.mark.parametrize(
+    ("dialect", "text", "proof"),
+    [
+        ("lfm2", '<|tool_call_start|>[f(a=")", b=[1, 2])', "]"),
+        ("lfm2", '<|tool_call_start|>[f(a=")", b=[1, 2])', "<|tool_call_end|>"),
+        ("lfm2", '<|tool_call_start|>[f(a=")", b=[1, 2])', " , my.g(b=1"),
+        ("olmo3", '<function_calls>\nf(a=")", b=[1, 2])', "\ng()"),
+        ("olmo3", '<function_calls>\nf(a=")", b=[1, 2])', "; g()"),
+        ("olmo3", '<function_calls>\nf(a=")", b=[1, 2])', "\n</function_calls>"),
+    ],
+)
+def test_a_call_is_complete_at_what_proves_that_its_parenthesis_closed_it(dialect: str, text: str, proof: str) -> None:
+    parser = sp.TextParser([dialect])
+    assert not calls_of(parser.feed(text + proof[:-1]))
+    assert calls_of(parser.feed(proof[-1])) == [("f", {"a": ")", "b": [1, 2]})]
+
+
+def test_a_good_end_of_the_text_proves_a_call_and_another_end_does_not() -> None:
+    for stopped, expected in ((True, [("f", {"a": 1})]), (False, [])):
+        parser = sp.TextParser(["olmo3"])
+        assert not calls_of(parser.feed("<function_calls>\nf(a=1)\n"))
+        assert calls_of(parser.close(stopped=stopped)) == expected
+        assert [each.code for each in parser.response.broken_calls] == [] if stopped else ["truncated_call"]
+
+
+CUT_COMMANDS = [
+    "'grep ')' file'",
+    "'echo ') ; ls'",
+    "'f('a'), rm'",
+    "'print('a'), print('b')'",
+    "'a')\n')",
+    "'a')\ng'",
+    r"""'\,'))"')""",
+    "'a').b()",
+    "'a') g(b=1)",
+    "'a'), g.(b=1)",
+]
+
+
+@pytest.mark.parametrize("end", [")]<|tool_call_end|>", ")]", "", ") and more."])
+@pytest.mark.parametrize("command", CUT_COMMANDS)
+def test_a_string_whose_quotes_are_not_escaped_makes_no_cut_call(command: str, end: str) -> None:
+    text = f"<|tool_call_start|>[bash(command={command}{end}"
+    events = assert_same_in_every_cut(lambda: sp.TextParser(["lfm2"]), text)
+    assert not calls_of(events)
+    assert [event.code for event in events if isinstance(event, sp.Error)] in (["malformed_call"], ["truncated_call"])
+    response = sp.parse_response(text, tools=[{"name": "bash"}])
+    assert all(call.arguments["command"] not in ("grep ", "a") for call in response.tool_calls)
 
 
 def test_brackets_nest_as_deep_as_the_limit_says() -> None:
     most = sp.Limits().max_depth or 0
     for depth, expected in ((most - 1, 1), (most + 1, 0)):
-        events = sp.TextParser(["olmo3"]).feed("<function_calls>f(a=" + "[" * depth + "]" * depth + ")")
+        events = sp.TextParser(["olmo3"]).feed(
+            "<function_calls>f(a=" + "[" * depth + "]" * depth + ")</function_calls>"
+        )
         assert len(calls_of(events)) == expected
 
 
@@ -107,7 +153,9 @@ def test_a_member_of_a_call_without_a_string_for_its_key_makes_no_call(key: str)
     ],
 )
 def test_strings_that_are_added_are_one_and_marked_as_repaired(value: str, said: Any) -> None:
-    events = assert_same_in_every_cut(lambda: sp.TextParser(["olmo3"]), f"<function_calls>f(a={value}, b=1)")
+    events = assert_same_in_every_cut(
+        lambda: sp.TextParser(["olmo3"]), f"<function_calls>f(a={value}, b=1)</function_calls>"
+    )
     told = [(event.arguments, event.source) for event in events if isinstance(event, sp.ToolCallComplete)]
     assert told == [({"a": said, "b": 1}, "repaired")]
 

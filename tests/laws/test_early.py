@@ -186,7 +186,6 @@ CLOSED_BY = {
     **dict.fromkeys(("anthropic-invoke", "minimax-m2", "dots"), "</invoke>"),
     **dict.fromkeys(("dsml-v3.2", "dsml-v4"), "</｜DSML｜invoke>"),
     **dict.fromkeys(("glm-4.5", "glm-4.7", "spark2.5", "hunyuan-v3", "hunyuan-v4"), "</tool_call>"),
-    **dict.fromkeys(("pythonic", "llama4-pythonic", "lfm2", "olmo3", "llama3-builtin"), ")"),
     "dsml-v4.1": "</｜DSML｜ invoke>",
     "gcml": "</｜GCML｜invoke>",
     "muse-atem": "</atem:invoke>",
@@ -207,6 +206,15 @@ CLOSED_BY = {
 }
 """What closes each call in the example of a format; in all others it is the last `}` of a JSON object or a brace
 literal."""
+
+PROVEN_BY = {
+    "pythonic": r"\]",
+    "llama4-pythonic": r"\]|<\|python_end\|>",
+    "lfm2": r"\]",
+    "olmo3": r"</function_calls>",
+    "llama3-builtin": r"<\|eom_id\|>",
+}
+"""Of formats in Python's syntax, in which a `)` proves nothing: what ends the calls; or the next call's head does."""
 
 
 def _opener_of_example(name: str) -> Opener:
@@ -229,6 +237,7 @@ def test_formats_of_both_kinds_are_tried() -> None:
 
 
 CLOSES_ALSO = {
+    **{name: rf"(?<=\))(?:\s*(?:{end})|(?:,|;|\n)\s*[\w.]+\((?:\)|\w+=.))" for name, end in PROVEN_BY.items()},
     "apertus": r"\}(?=\}[\],])",
     "beam": r"<\|call\|>|<\|end\|>(?=<\|start\|>assistant to=)",
     "functiongemma": r"\}(?=<end_function_call>)",

@@ -74,7 +74,10 @@ class BraceCalls(msgspec.Struct, frozen=True, dict=True):
             context.sink.call_repaired(call)
         notation = partial(_Braces, self, context, name, is_odd)
         key, closes = (self.patterns.odd_parameter, ")") if is_odd else (self.patterns.parameter, "}")
-        if (yield from read_literal_arguments(reader, context, call, key, closes, notation)):
+        last = yield from read_literal_arguments(reader, context, call, key, closes, notation)
+        if last:
+            context.sink.call_arguments(call, last)
+            context.sink.call_end(call)
             while (yield from reader.match_end(self.patterns.end)) is not None:
                 pass  # Gemma 4 writes it twice at times
         return True

@@ -101,9 +101,10 @@ def read_literal(reader: Reader, write: Write, notation: Notation, limits: Limit
 
 def read_literal_arguments(
     reader: Reader, context: Context, call: Call, key: Pattern, closes: str, notation: Callable[[str, bool], Notation]
-) -> Step[bool]:
-    """Read `KEY VALUE, KEY VALUE` and the closing bracket, and end the call; False if they break off.
+) -> Step[str]:
+    """Read `KEY VALUE, KEY VALUE` and the closing bracket; return "" if they break off, and the call is given up.
 
+    Else return the end of the call's JSON text, which is not passed on yet: what follows may show that it is no call.
     `key` is a pattern of a key and what separates it from its value, with the group `key`.  `notation` is asked for
     the notation of each value: with its key, and True for a scalar, False for a container.
     """
@@ -117,27 +118,26 @@ def read_literal_arguments(
             continue
         found = yield from reader.match(key)
         if found is None:
-            return _fail_call(reader, context, call)
+            return break_off(reader, context, call)
         name = found["key"].strip()
         write(lead + quote(name) + ": ")
         lead = ", "
         value = notation(name, (yield from reader.skip_blanks()) not in ("[", "(", "{"))
         if not (yield from read_literal(reader, write, value, context.limits)):
-            return _fail_call(reader, context, call)
+            return break_off(reader, context, call)
         if value.was_repaired:
             sink.call_repaired(call)
     reader.take(1)
-    write("{}" if lead == "{" else "}")
-    sink.call_end(call)
-    return True
+    return "{}" if lead == "{" else "}"
 
 
-def _fail_call(reader: Reader, context: Context, call: Call) -> bool:
+def break_off(reader: Reader, context: Context, call: Call) -> str:
+    """Give up a call that cannot be read further, or leave it open where the text ends inside it; return ""."""
     if reader.final:  # the text ends inside the call
         context.sink.call_arguments(call, reader.take(len(reader.buffer) - reader.at))
     else:
         fail_call(context, call, f"the arguments of {call.name!r} are no such literals")
-    return False
+    return ""
 
 
 def _read_element(

@@ -3,7 +3,13 @@
     [NAME(key="value", n=1), NAME2()]
 
 Also one call a line, without the list.  The head of a call is believed only as far as its first `key=`, or the `)`:
-no prose and no Markdown looks like that.  Then the arguments stream as JSON text; the call is complete at its `)`.
+no prose and no Markdown looks like that.  Then the arguments stream as JSON text.
+
+A `)` alone proves nothing: a string whose quotes are not escaped may hold it (`bash(command='grep ')' file')`).  The
+call is complete when what follows proves it: the head of another call after a comma, a semicolon or a line break; the
+`]` of the list; a closing marker of the format; a good end of the text.  Anything else shows that this was no list of
+calls: the call is malformed.
+
 Where only declared tools are believed, one of them vouches for all calls of its list, also for those before it.
 
 Some write the objects of grammar B as Python literals:
@@ -22,28 +28,29 @@ import msgspec
 
 from streamparse.dialects.engine.grammar import Context
 from streamparse.dialects.engine.markers import GAP, write_any
-from streamparse.dialects.engine.reader import Match, Reader, Step
+from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
 from streamparse.dialects.grammars.call_block import fail_call, read_block, write_call
 from streamparse.dialects.grammars.call_json import disproves_call
 from streamparse.dialects.grammars.json_calls import Draft
 from streamparse.dialects.grammars.literals import (
     KEYWORD,
     PythonLiterals,
+    break_off,
     make_limited_writer,
     read_literal,
     read_literal_arguments,
 )
 from streamparse.json import JSONError, read
-from streamparse.patterns import lazy_partial
+from streamparse.patterns import BLANKS, lazy_partial
 
 _NAME = r"[^\W\d][\w.:/-]{0,255}"
 # The beginning of a call, looked at up to its first argument's name.
 CALL_HEAD = rf"(?P<name>{_NAME})[ \t]{{0,8}}\((?={GAP}(?:\)|{KEYWORD}{GAP}=[^=]))"
 
 _HEAD = lazy_partial(CALL_HEAD)
-_NEXT_CALL = lazy_partial(rf"{GAP}[,;]?{GAP}(?={CALL_HEAD})")
+_NEXT_CALL = lazy_partial(rf"(?:{GAP}[,;]|[ \t\r]{{0,64}}+\n){GAP}(?={CALL_HEAD})")
 _LIST_BEGIN = lazy_partial(rf"{GAP}\[{GAP}(?={_NAME})")
-_LIST_END = lazy_partial(rf"{GAP},?{GAP}\]")
+_LIST_END = lazy_partial(rf"{GAP}[,;]?{GAP}\]")
 _KEY = lazy_partial(rf"(?P<key>{KEYWORD}){GAP}=(?=[^=])")
 # The keys that hold the arguments in a dict.
 _DICT_ARGUMENTS = ("arguments", "parameters")
@@ -62,15 +69,15 @@ class PythonCalls(msgspec.Struct, frozen=True):
     follows: str = rf"\s{{0,64}}(?:\[\s{{0,64}})?{CALL_HEAD}"
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
-        block = _PythonBlock(self)
-        # What separates two calls is text, too, if the second proves to be none; it may be of any length.
-        return read_block(reader, context, block.read_call, block.read_next, None, keeps_gap=True)
+        block = _PythonBlock(self, lazy_partial(rf"{GAP}[,;]?{GAP}{write_any(self.closes)}"))
+        return read_block(reader, context, block.read_call, block.read_next, None)
 
 
 class _PythonBlock(msgspec.Struct):
     """The calls after one marker."""
 
     format: PythonCalls
+    close: Pattern
     is_list: bool = False
     is_broken: bool = False
 
@@ -90,7 +97,14 @@ class _PythonBlock(msgspec.Struct):
                 return False
         reader.commit()
         call = context.sink.call_start(name, None, "inband")
-        self.is_broken = not (yield from read_literal_arguments(reader, context, call, _KEY, ")", _make_notation))
+        last = yield from read_literal_arguments(reader, context, call, _KEY, ")", _make_notation)
+        self.is_broken = not last
+        if last and (yield from self._is_proven(reader, context.trust_all())):
+            context.sink.call_arguments(call, last)
+            context.sink.call_end(call)
+        elif last:
+            self.is_broken = True
+            break_off(reader, context, call)
         return True
 
     def read_next(self, reader: Reader) -> Step[bool]:
@@ -98,11 +112,22 @@ class _PythonBlock(msgspec.Struct):
             return False
         if (yield from reader.match(_NEXT_CALL)) is not None:
             return True
-        reader.commit()
         if self.is_list:
             yield from reader.match(_LIST_END)
-        yield from reader.match_end(lazy_partial(rf"{GAP}{write_any(self.format.closes)}"))
+        yield from reader.match_end(self.close)
         return False
+
+    def _is_proven(self, reader: Reader, context: Context) -> Step[bool]:
+        """Whether what follows a closing bracket shows that it ended a call; takes nothing."""
+        following = yield from reader.peek_match(_NEXT_CALL)
+        if following is not None:
+            return context.believes(self._find_name(context, following))
+        if self.is_list and (yield from reader.peek_match(_LIST_END)) is not None:
+            return True
+        if (yield from reader.peek_match(self.close)) is not None:
+            return True
+        is_over = reader.final and not reader.buffer[reader.at :].strip(BLANKS)
+        return reader.stopped and (is_over or reader.is_cut_off(self.close))
 
     def _find_name(self, context: Context, head: Match) -> str:
         return context.resolve_name(head["name"].removesuffix(self.format.method))

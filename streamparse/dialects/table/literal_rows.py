@@ -56,7 +56,7 @@ ROWS = (
         PythonCalls(closes=_LLAMA_CLOSES, method=".call"),
         _CALL,
         models="Llama 3.1 and 3.2 with built-in tools",
-        example='<|python_tag|>brave_search.call(query="weather in Paris")',
+        example='<|python_tag|>brave_search.call(query="weather in Paris")<|eom_id|>',
     ),
     Dialect(
         "lfm2",
