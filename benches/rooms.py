@@ -46,7 +46,7 @@ class Deaf:
     call_whole = call_start
     text_run = reasoning_run = call_run = _take_none
     text = reasoning = refusal = call_arguments = call_end = call_repaired = call_error = call_revoke = _nothing
-    call_restart = calls_doubted = item = usage = finish = end = error = _nothing
+    call_restart = calls_doubted = item = usage = finish = end = go_on = error = _nothing
 
 
 class Told(Deaf):

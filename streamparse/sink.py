@@ -119,5 +119,11 @@ class Sink(Protocol):
     def end(self) -> None:
         """The wire's own end marker came."""
 
+    def go_on(self) -> None:
+        """More comes behind a finish or an end marker: until the next one, the turn has not ended.
+
+        Text, a thought, a refusal and a call say so by themselves.
+        """
+
     def error(self, scope: Scope, code: str, message: str, offset: int | None = None) -> None:
         """Something was wrong.  With scope "stream" the turn has failed."""

@@ -76,21 +76,22 @@ class Assembler:
         self._add_reasoning = self.record.reasoning.write
         self._failed = ""  # why the turn does not count
         self._taken_back = ""  # why all calls of the turn are revoked, if they are
-        self._settled = False  # no more arguments come
-        self._wants_results = False  # the server ended its turn for calls
+        self._outcome: Outcome | None = None  # of the last finish
         self._done = False
-        self._is_stopped = False
+        self._is_alert = False  # what comes next means more for what came before: a call waits, or a finish has come
         self.calls_found = 0
         """How many calls have started so far."""
         self.has_ended = False
-        """Whether the server ended its turn."""
+        """Whether the server ended its turn, and has not gone on since."""
+        self.is_watching = True
+        """Whether text, a thought or a call behind a finish takes it back; else who stands in front says when."""
 
     # -- for the parsers -----------------------------------------------------------------------------------------
 
     @property
     def has_stopped(self) -> bool:
         """Whether the model itself ended the turn: no limit cut it, and nothing failed."""
-        return self._is_stopped and not self._failed
+        return self.has_ended and self._outcome in ("stop", "tools") and not self._failed
 
     @property
     def is_silent(self) -> bool:
@@ -129,28 +130,28 @@ class Assembler:
     # -- verbs: text and items -----------------------------------------------------------------------------------
 
     def text(self, text: str) -> None:
-        if self._waiting:
-            self._settle_waiting()
+        if self._is_alert:
+            self._move_on()
         add = self._add_content  # to call it at once would take longer, for it is no method
         add(text)
         self.record.events.append(TextDelta(text))
 
     def reasoning(self, text: str) -> None:
-        if self._waiting:
-            self._settle_waiting()
+        if self._is_alert:
+            self._move_on()
         add = self._add_reasoning
         add(text)
         self.record.events.append(ReasoningDelta(text))
 
     def text_run(self, texts: list[str]) -> int:
-        if self._waiting:
+        if self._is_alert:
             return 0
         self._add_content("".join(texts))
         self.record.events += map(TextDelta, texts)
         return len(texts)
 
     def reasoning_run(self, texts: list[str]) -> int:
-        if self._waiting:
+        if self._is_alert:
             return 0
         self._add_reasoning("".join(texts))
         self.record.events += map(ReasoningDelta, texts)
@@ -158,8 +159,8 @@ class Assembler:
 
     def refusal(self, text: str) -> None:
         """Take a piece of a refusal.  A refused turn has no calls, whatever its finish reason is."""
-        if self._waiting:
-            self._settle_waiting()
+        if self._is_alert:
+            self._move_on()
         if not self._taken_back:
             self._take_back("refusal")
         self.record.add_refusal(text)
@@ -175,8 +176,8 @@ class Assembler:
     def call_start(
         self, name: str, id: str | None = None, source: Source = "native", place: Place = "field"
     ) -> CallState:  # fmt: skip
-        if self._waiting:
-            self._settle_waiting()
+        if self._is_alert:
+            self._move_on()
         index = self.calls_found
         if index >= self._max_unchecked:
             self._check_for_room(index)
@@ -335,26 +336,27 @@ class Assembler:
 
     def finish(self, reason: str, outcome: Outcome = "stop") -> None:
         self.record.response.finish_reason = reason
-        self.has_ended = True
-        self._is_stopped = self._settled = outcome in ("stop", "tools")
-        self._wants_results = outcome == "tools"
+        self._outcome = outcome
+        self.has_ended = self._is_alert = True
         if outcome == "failed":
             self._fail(reason)
-        elif self._is_stopped and self._open:
+        elif outcome != "cut" and self._open:
             self._settle_pending()
 
     def end(self) -> None:
-        if not self.has_ended:  # without a reason, nothing says that a limit cut the arguments
-            self._settled = True
-            if self._open:
+        if not self.has_ended:
+            self.has_ended = self._is_alert = True
+            if self._open and self._is_settled:
                 self._settle_empty()
-        self.has_ended = True
+
+    def go_on(self) -> None:
+        self.has_ended = False
 
     # -- the end, as the parsers see it --------------------------------------------------------------------------
 
     def stop(self) -> None:
         """The model ended the turn, as the caller says who feeds the text."""
-        self._is_stopped = True
+        self._outcome = "stop"
         self.end()
 
     def end_whole(self) -> None:
@@ -377,7 +379,7 @@ class Assembler:
         if truncated and not self.has_ended and not self._failed:
             self.record.error("stream", truncated, "the body ended before the server ended its turn")
             self._failed = truncated
-        if self._settled and self._open:
+        if self._is_settled and self._open:
             try:
                 self._settle_empty()
             except ParseHalted:  # not even `{}` fits: what is open is cut
@@ -398,7 +400,7 @@ class Assembler:
 
     def _check_for_call(self) -> None:
         """A turn that ended for calls must have one, even if it is broken or a call of a server's own tool."""
-        if not self._wants_results or self._failed or self._taken_back:
+        if self._outcome != "tools" or self._failed or self._taken_back:
             return
         response = self.record.response
         if response.broken_calls or any(not call.revoked or call.place == "field" for call in response.tool_calls):
@@ -409,7 +411,7 @@ class Assembler:
 
     def _check_for_answer(self) -> None:
         """An end marker alone is no answer: before it come at least a reason or the token counts."""
-        if self.has_ended and not self._is_stopped and self.response.usage is None and self.is_silent:
+        if self.has_ended and self._outcome is None and self.response.usage is None and self.is_silent:
             self.error("stream", "not_a_stream", "the answer has an end, and nothing before it")
 
     def _fail(self, reason: str) -> None:
@@ -565,6 +567,7 @@ class Assembler:
         else:
             call.prefix = text[:end]  # blanks after it are nothing
             self._waiting[call.index] = call
+            self._is_alert = True
 
     # -- calls whose end is not in their text: they have `{}` or nothing -----------------------------------------
 
@@ -579,8 +582,16 @@ class Assembler:
         self._emit(call, text)
         self._complete(call)
 
-    def _settle_waiting(self) -> None:
-        """The model moved on: a call that waits with a `{}` is complete."""
+    @property
+    def _is_settled(self) -> bool:
+        """Whether no more arguments come; without a reason, nothing says that a limit cut them."""
+        return self.has_ended and self._outcome not in ("cut", "failed")
+
+    def _move_on(self) -> None:
+        """The model moved on: a call that waits with a `{}` is complete, and the turn has not ended yet."""
+        self._is_alert = False
+        if self.is_watching:
+            self.has_ended = False
         for call in list(self._waiting.values()):
             self._settle(call)
 

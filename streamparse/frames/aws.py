@@ -102,6 +102,8 @@ class AWSEventStream(Framer):
 
     def close(self) -> list[Frame]:
         """End the body: a message without its end has no checksum, and is nothing."""
+        part = self._carry
+        self.is_cut = len(part) > _PRELUDE.size + int.from_bytes(part[4:8], "big")
         self._carry.clear()
         return []
 

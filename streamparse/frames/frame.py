@@ -64,12 +64,14 @@ class Framer:
 
     __slots__ = (
         *("_carry", "_max_event", "_max_line", "_max_single", "_max_total"),
-        *("error", "offset", "received", "singles", "turned_at"),
+        *("error", "is_cut", "offset", "received", "singles", "turned_at"),
     )
 
     def __init__(self, limits: Limits) -> None:
         self.error: FramingError | None = None
         """What ended the framing early."""
+        self.is_cut = False
+        """Whether the body has ended inside the JSON of a message; known once it was closed."""
         self.received = 0
         """How many bytes were taken in so far."""
         self.singles = 0

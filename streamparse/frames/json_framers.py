@@ -95,6 +95,7 @@ class NDJSON(LineFramer):
         """End the body: its last line needs no LF."""
         last = bytes(self._carry)
         self._carry.clear()
+        self.is_cut = is_cut_value(last)
         return self._take([last], self.received - len(last)) if last else []
 
     def _take(self, lines: list[bytes], at: int) -> list[Frame]:
@@ -125,6 +126,12 @@ def is_value(data: bytes) -> bool:
     except (msgspec.DecodeError, RecursionError):
         return False
     return True
+
+
+def is_cut_value(data: bytes) -> bool:
+    """Whether bytes are the beginning of an object or an array, and not all of it; `[DONE` is none."""
+    text = data.lstrip(b"dat: \t\r\n")  # a relay may have written `data:` once more
+    return text.startswith((b"{", b"[")) and not b"[DONE]".startswith(text) and ValueScanner().end(text) < 0
 
 
 class ValueScanner:
@@ -272,6 +279,7 @@ class JSONArray(Framer):
 
     def close(self) -> list[Frame]:
         """End the body: return the unfinished element, if there is one."""
+        self.is_cut = is_cut_value(bytes(self._carry))
         return self._take_element(True)
 
     def _begin(self, chunk: bytes, at: int, before: int) -> int:
@@ -326,4 +334,5 @@ class JSONBody(Framer):
         data = bytes(self._carry)
         self._carry.clear()
         text = data.removeprefix(BOM)
+        self.is_cut = is_cut_value(text)
         return [Frame(text, b"", len(data) - len(text))] if text.strip() else []

@@ -188,5 +188,5 @@ class AutoFramer(Framer):
         return self._follow(framer, framer.feed(head))
 
     def _follow(self, framer: Framer, frames: list[Frame]) -> list[Frame]:
-        self.received, self.error = framer.received, framer.error
+        self.received, self.error, self.is_cut = framer.received, framer.error, framer.is_cut
         return frames

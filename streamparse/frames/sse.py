@@ -14,6 +14,7 @@ An event is returned at the byte that ends its blank line: after a CR, an LF is 
 from __future__ import annotations
 
 from streamparse.frames.frame import BOM, Chunk, Frame, LineFramer
+from streamparse.frames.json_framers import is_cut_value
 from streamparse.limits import Limits
 from streamparse.patterns import lazy_re
 
@@ -189,6 +190,7 @@ class SSE(LineFramer):
         if self._data:
             frames += self._take([b"\n"], self.received)
         self._data = None
+        self.is_cut = any(is_cut_value(frame.data) for frame in frames)
         return frames
 
     def _take(self, lines: list[bytes], at: int) -> list[Frame]:

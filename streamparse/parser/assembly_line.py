@@ -42,6 +42,7 @@ class AssemblyLine:
                 options.quoted, ignored=("auto",) if parses_calls else (),
                 on_dialect=self._record.set_dialect, on_marker=self._record.note_marker,
             )  # fmt: skip
+            self._assembler.is_watching = False
         self._sink: Sink = self._inband or self._assembler
         self._selector: WireSelector | None = None
         if wire is not None:
@@ -80,9 +81,12 @@ class AssemblyLine:
         self._record.position = end
         if self._selector is not None:
             self._selector.close()
+            if self._selector.sealed:  # what had waited for its end came before the marker
+                self._sink.end()
 
     def _close_text(self, end: HasOffset, stopped: bool) -> None:
         """No more text comes; `stopped`: the model itself ended it."""
+        self._assembler.is_watching = False
         if self._inband is not None:
             self._inband.close(stopped)
         self._record.position = end

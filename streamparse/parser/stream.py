@@ -386,6 +386,8 @@ class StreamParser(AssemblyLine):
             frames = [*(self._framer.feed(left) if left else ()), *self._framer.close()]
             if frames or self._framer.error is not None:
                 self._take_frames(frames)
+            if self._framer.is_cut and not self._selector.over:
+                self._sink.go_on()
         self._fast_path = None  # which the end of the body may have opened again
         if self._is_open:
             try:

@@ -62,6 +62,8 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
     """That frame."""
     is_cut: bool = False
     """Whether only the beginning of that frame shows the wire: its JSON breaks off."""
+    ends_in_value: bool = False
+    """Whether it ends inside the JSON of a message."""
     is_whole: bool = False
     """Whether it is all of an answer: one object that is no message of a stream."""
     is_prose: bool = False
@@ -145,6 +147,7 @@ def _read_bytes(data: bytes, text: str | None, limits: Limits) -> Body:
         wire=wire,
         shown_by=shown_by,
         is_cut=is_cut,
+        ends_in_value=framer.is_cut,
         is_whole=isinstance(value, dict) and not is_piece(value),
         fault=fault,
     )
@@ -334,6 +337,8 @@ class _BodyLine(AssemblyLine):
                     (selector.take or selector.look)(frame)
             if body.fault is not None:
                 self._halt(body.fault.code, body.fault.message, body.fault)
+            if body.ends_in_value and not selector.over:
+                self._sink.go_on()
             end = Offset(body.size)
             self._close_wire(end)
             if body.is_whole and not self._assembler.has_ended and not (body.wire is None and self.is_silent):

@@ -229,6 +229,8 @@ class MessageWire(Generic[T]):
         self._flush_half()
         frame = self._bare_json.close() if self._bare_json is not None else None
         if frame is not None:
+            if not self.over:
+                self._sink.go_on()  # a value that does not end
             self.frame(frame)
             self._flush_half()
         if self._page is not None:

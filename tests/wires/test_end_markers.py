@@ -94,6 +94,10 @@ def test_a_wire_whose_answers_end_with_their_body_is_never_over(wire: str) -> No
 SEVERAL = {
     "anthropic-two-messages-in-one-body-are-one-answer.sse",
     "anthropic-a-second-message-cut-short-is-truncated.sse",
+    "anthropic-a-call-of-a-second-message-that-a-cut-follows-is-truncated.sse",
+    "anthropic-a-call-behind-the-end-marker-that-a-cut-follows-is-truncated.sse",
+    "responses-a-call-of-a-second-response-that-a-cut-follows-is-truncated.sse",
+    "responses-a-call-behind-the-end-that-a-cut-follows-is-truncated.sse",
     "responses-two-responses-in-one-body-are-both-told.sse",
     "responses-a-second-response-that-just-ends-is-truncated.sse",
 }

@@ -50,6 +50,7 @@ from streamparse.events import Place, Scope, Source
 from streamparse.limits import Limits, most
 from streamparse.patterns import BLANKS, lazy_re
 from streamparse.sink import Call, Sink
+from streamparse.sink import Outcome as TurnOutcome
 from streamparse.tools import Toolset
 
 _BLANKS = lazy_re(r"[ \t\r\n]*")
@@ -73,11 +74,12 @@ class InBandParser:
 
     __slots__ = (  # so many attributes in a dict would take most of the room of an idle parser
         *("_active", "_attempt", "_budget", "_catalogue", "_dialects", "_direct", "_find_in_prose", "_floods"),
-        *("_follows_drop", "_follows_quoted", "_found", "_has_reasoning", "_has_settled", "_ignores_auto"),
+        *("_follows_drop", "_follows_quoted", "_found", "_has_ended", "_has_reasoning", "_has_settled"),
+        *("_ignores_auto",),
         *("_is_outdated", "_joins_thoughts"),
         *("_markers", "_pieces", "_reader", "_setting", "_sink", "_span", "_steps", "_taped", "_tell"),
         *("_text", "_thought", "_tools", "call_arguments", "call_end", "call_error", "call_repaired", "call_revoke"),
-        *("call_teller", "calls_doubted", "dialect", "end", "finish", "ignores_calls", "usage"),
+        *("call_teller", "calls_doubted", "dialect", "ignores_calls", "usage"),
     )
 
     reads_markup = True
@@ -115,9 +117,8 @@ class InBandParser:
         self.call_revoke = sink.call_revoke
         self.calls_doubted = sink.calls_doubted
         self.usage = sink.usage
-        self.finish = sink.finish
-        self.end = sink.end
 
+        self._has_ended = False  # the turn has, and what comes next takes that back: also what is held for long
         self._budget = RescanBudget()
         self._found = 0  # how often something else was found than text
         self._thought: OpenThought | None = None
@@ -162,6 +163,8 @@ class InBandParser:
             tell = self._tell  # to call it at once would take longer, for it is no method
             tell(text)
             return
+        if self._has_ended:
+            self.go_on()
         if self._is_outdated:
             self._renew_markers()
         reader = self._reader
@@ -216,6 +219,8 @@ class InBandParser:
         return spotted.end() < len(text) and self._markers.is_known_without(text)
 
     def reasoning(self, text: str) -> None:
+        if self._has_ended:
+            self.go_on()
         self._flush()
         self._text.held.drop_endings()
         if self._thought is not None and text.strip(BLANKS) and self._thought.revoke("thought_goes_on"):
@@ -228,10 +233,12 @@ class InBandParser:
             or self._reader.at < len(self._reader.buffer)
             or self._floods.is_on
             or self._text.held.text is not None
+            or self._has_ended
         )
         return 0 if is_held or self._thought is not None else self._sink.reasoning_run(texts)
 
     def refusal(self, text: str) -> None:
+        self.go_on()
         self._flush()
         self._sink.refusal(text)
 
@@ -250,6 +257,7 @@ class InBandParser:
         self, name: str, id: str | None = None, source: Source = "native", place: Place = "field"
     ) -> Call:  # fmt: skip
         if self._find_in_prose is None:
+            self.go_on()
             self._flush()
             self._text.held.drop_endings()
         if not self._ignores_auto:  # a server that reads calls itself leaves none in the text
@@ -261,12 +269,29 @@ class InBandParser:
         self._sink.call_restart(call)
 
     def call_whole(self, name: str, arguments: str, id: str | None = None) -> Call:
+        self.go_on()
         self._flush()
         self._text.held.drop_endings()
         if not self._ignores_auto:
             self._ignores_auto = True
             self.ignore_calls("auto", "all")
         return self._sink.call_whole(name, arguments, id)
+
+    def finish(self, reason: str, outcome: TurnOutcome = "stop") -> None:
+        self._watch_for_more()
+        self._sink.finish(reason, outcome)
+
+    def end(self) -> None:
+        self._watch_for_more()
+        self._sink.end()
+
+    def _watch_for_more(self) -> None:
+        self._has_ended = True
+        self._find_in_prose = None
+
+    def go_on(self) -> None:
+        self._has_ended = False
+        self._sink.go_on()
 
     def ignore_calls(self, *words: str) -> None:
         """From here on these words of `dialects`, `"auto"` or `"all"`, mean reasoning alone."""

@@ -96,7 +96,6 @@ class Anthropic(MessageWire[Event]):
         self._arguments = self._blocks.add_arguments
         self._in_text = False  # the last block that began is one of text
         self._ended = False  # the turn has
-        self._again = False  # and another message began after it
         self._stopped = False  # the message has, which is more than its turn
 
     @staticmethod
@@ -148,8 +147,6 @@ class Anthropic(MessageWire[Event]):
         super().close()
         if self._over and not self._ended:
             self._blocks.finish(cut=True)
-        elif self._again and not self._ended:
-            self._sink.error("stream", "stream_truncated", "the body ended inside its last message")
 
     # -- inside ----------------------------------------------------------------------------------------
 
@@ -180,7 +177,7 @@ class Anthropic(MessageWire[Event]):
 
     def _begin(self, message: Message) -> None:
         """A message starts; what it holds already (deferred calls) is whole."""
-        self._again = self._again or self._ended
+        self._sink.go_on()
         self._ended = self._stopped = self._in_text = False
         self._blocks.restart()
         self._take_whole(message)
@@ -216,6 +213,8 @@ class Anthropic(MessageWire[Event]):
         self._sink.end()
 
     def _start(self, index: int | None, block: dict[str, Any], is_whole: bool = False) -> None:
+        if self._stopped:  # another message, whose start is missing
+            self._begin(Message())
         kind = block.get("type")
         after_text, self._in_text = self._in_text, kind == "text"
         match kind:

@@ -168,6 +168,7 @@ class BedrockConverse(MessageWire[Event]):
         elif event.contentBlockIndex is not None:
             self._blocks.stop(event.contentBlockIndex)
         elif event.role is not None:
+            self._sink.go_on()
             self._blocks.restart()
         else:
             self._take_other(event)

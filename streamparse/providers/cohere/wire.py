@@ -40,6 +40,7 @@ class _Message(msgspec.Struct, gc=False):
     tool_plan: str | None = None
     tool_calls: Fragment | list[Fragment] | None = None
     citations: Any = None
+    role: Any = None  # where a message starts
 
 
 class _End(msgspec.Struct, gc=False):
@@ -140,6 +141,8 @@ class Cohere(MessageWire[_Event]):
 
     def _take_message(self, index: int | None, message: _Message) -> None:
         """Send a piece of a message, or all of one."""
+        if message.role is not None:
+            self._sink.go_on()
         if message.tool_plan:
             self._plan.write(message.tool_plan)
         for content in _as_list(message.content):

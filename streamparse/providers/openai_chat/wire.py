@@ -492,6 +492,8 @@ class OpenAIChat(MessageWire[Chunk]):
                 add(fragment.index, fragment.id, function.name, function.arguments)
             elif fragment.custom is not None:
                 self._custom = self._custom or self._make_custom()
+                self._ended = False
+                self._sink.go_on()
                 self._custom.add(fragment.index, fragment.id, fragment.custom)
             else:
                 text = None if fragment.arguments is None else write_argument_text(fragment.arguments)

@@ -185,7 +185,6 @@ class OpenAIResponses(MessageWire[Event]):
         self._run_key: tuple[object, ...] | None = None  # its kind, item and part
         self._output = Output(sink, limits)
         self._ended = False
-        self._again = False  # another response has begun since one ended
 
     @staticmethod
     def claims(message: dict[str, Any], _event: bytes, /) -> bool:
@@ -232,8 +231,6 @@ class OpenAIResponses(MessageWire[Event]):
     def close(self) -> None:
         super().close()
         self._output.close()
-        if self._again:
-            self._sink.error("stream", "stream_truncated", "the body ended inside another response")
 
     # -- events ----------------------------------------------------------------------------------------
 
@@ -316,7 +313,8 @@ class OpenAIResponses(MessageWire[Event]):
 
     def _begin(self) -> None:
         """A response begins; some bodies hold several."""
-        self._again, self._ended, self._over = self._ended, False, False
+        self._sink.go_on()
+        self._ended = self._over = False
         self._output.close()
         self._output = Output(self._sink, self._limits)
         self._run_key = None
@@ -341,7 +339,7 @@ class OpenAIResponses(MessageWire[Event]):
             self._sink.item("incomplete_details", details)
         filtered = isinstance(details, dict) and details.get("reason") == "content_filter"
         self._sink.finish(status, "failed" if filtered else find_outcome(status))
-        self._ended, self._again = True, False
+        self._ended = True
 
     def _take_other(self, event: Event) -> None:
         """A whole response, an error, or an event of another protocol, such as `keepalive`."""
