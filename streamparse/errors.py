@@ -13,6 +13,7 @@ CODES: dict[str, str] = {
     "empty_body": "the body held nothing",
     "not_a_stream": "the body is neither a stream nor an answer that any known wire speaks",
     "wrong_wire": "the body is of another wire than the one that was named for it; the message names that wire",
+    "empty_answer": "the server ended its turn, and nothing that it sent was understood, though it sent something",
     "missing_call": "the server ended its turn for a tool call, but sent no call",
     "frame_checksum": "a binary message does not agree with its checksum",
     "transport_error": "the connection failed before the body ended; the client's exception follows",

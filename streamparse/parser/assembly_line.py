@@ -8,20 +8,26 @@ as feeding it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from streamparse.assembler import Assembler, HasOffset
 from streamparse.dialects import CATALOGUE, InBandParser
 from streamparse.events import Place, Source
+from streamparse.frames import Frame
+from streamparse.parser.empty_answers import find_unread_text
 from streamparse.parser.options import ParserOptions
 from streamparse.parser.wire_selector import WireSelector
 from streamparse.providers.wires import WIRES
+from streamparse.reading.decode import read_excerpt
 from streamparse.response import ParsedResponse
 from streamparse.sink import Sink
 from streamparse.stats import Stats
 
 if TYPE_CHECKING:
     from streamparse.parser.late_calls import JSONRun
+
+_FEW_TOKENS: Final = 8
+"""An answer that says nothing takes at most so many: marks of its end, the tags of an empty thought."""
 
 
 class AssemblyLine:
@@ -50,6 +56,7 @@ class AssemblyLine:
         self._is_closed = False
         self._is_open = True  # no limit has ended the answer early
         self._unread: dict[str, int] | None = None
+        self._early: list[Frame] = []  # the first messages, of which nothing was understood so far
 
     @property
     def response(self) -> ParsedResponse:
@@ -96,7 +103,21 @@ class AssemblyLine:
         self._close_text(end, self._assembler.has_stopped)
         if self._inband is not None:
             self._recover()
+        self._check_for_answer()
         self._assembler.close(truncated)
+
+    def _check_for_answer(self) -> None:
+        """Report an answer that says nothing although something was sent."""
+        wire = self._selector.wire if self._selector is not None else None
+        if wire is None or not self._assembler.is_empty:
+            return
+        tokens = self._assembler.response.tokens.completion
+        frame = find_unread_text(self._early, wire.shape, self._options.choice)
+        if frame is not None:
+            message = f"nothing of the answer was understood: {read_excerpt(frame)!r}"
+            self._assembler.error("stream", "empty_answer", message, frame.offset)
+        elif tokens > _FEW_TOKENS:
+            self._assembler.error("stream", "empty_answer", f"an answer without content took {tokens} tokens")
 
     def _recover(self) -> JSONRun | None:
         """Look for calls in what is in doubt, if the model ended its turn without one; see `late_calls`."""

@@ -11,11 +11,12 @@ from typing import Any, Final
 
 from streamparse.assembler import Offset, ParseHalted
 from streamparse.dialects import Dialects, Quoted, Reasoning
-from streamparse.events import Event
+from streamparse.events import Error, Event
 from streamparse.frames import AutoFramer, Frame, Framer
 from streamparse.limits import Limits
 from streamparse.parser.assembly_line import AssemblyLine
 from streamparse.parser.chunks import Record, encode_message, read_message
+from streamparse.parser.empty_answers import MOST_LOOKED_AT
 from streamparse.parser.fast_path import LONG_RUN, FastPath
 from streamparse.parser.options import ParserOptions
 from streamparse.parser.text import SurrogateJoiner
@@ -27,8 +28,9 @@ from streamparse.tools.toolset import read_toolset
 
 _LARGE: Final = 512
 """Bytes from which a read is likely to hold several messages."""
-_MAX_HEADS: Final = 4
-"""So many messages at the beginning of a read are taken one by one, until they have shown framing and wire."""
+_MAX_HEADS: Final = MOST_LOOKED_AT
+"""So many messages at the beginning of a read are taken one by one, until they have shown framing and wire, and said
+something."""
 _MAX_WAIT: Final = 4
 """For so many reads, of the size of the last, the beginning of a message may wait for its end."""
 
@@ -74,6 +76,7 @@ class StreamParser(AssemblyLine):
         self._frames = 0
         self._message_bytes = 0
         self._joiner: SurrogateJoiner | None = None  # once text was fed
+        self._is_early = True  # nothing was said yet
 
     def feed(self, chunk: bytes | bytearray | memoryview | str | Mapping[str, Any] | Record) -> list[Event]:
         """Take the next piece of the body: bytes or text cut anywhere, one decoded message, or an SDK's object of one.
@@ -338,6 +341,8 @@ class StreamParser(AssemblyLine):
                 record.position = frame
                 (selector.take or selector.look)(frame)
             self._frames += len(frames)
+            if self._is_early:
+                self._note_early(frames)
             fault = self._framer.error
             if selector.scope != "body" and selector.has_ended:
                 self._fast_path = None
@@ -348,8 +353,16 @@ class StreamParser(AssemblyLine):
         except ParseHalted:
             self._stop()
 
+    def _note_early(self, frames: list[Frame]) -> None:
+        """Keep the first messages as long as nothing comes of them."""
+        said = any(event.__class__ is not Error for event in self._record.events)
+        self._early = [] if said else (self._early + frames)[:MOST_LOOKED_AT]
+        self._is_early = not said and len(self._early) < MOST_LOOKED_AT
+
     def _open_fast_path(self) -> None:
-        """Once framing and wire are known and a frame has come, take the fast path for single messages."""
+        """Once framing and wire are known and something was said, take the fast path for single messages."""
+        if self._is_early:
+            return
         framer = self._framer
         if isinstance(framer, AutoFramer) and framer.framer is not None:
             framer = self._framer = framer.framer

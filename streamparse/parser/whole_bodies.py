@@ -20,6 +20,7 @@ from streamparse.frames import AutoFramer, Format, Frame, FramingError
 from streamparse.json import snapshot
 from streamparse.limits import Limits
 from streamparse.parser.assembly_line import AssemblyLine
+from streamparse.parser.empty_answers import MOST_LOOKED_AT
 from streamparse.parser.late_calls import JSONRun
 from streamparse.parser.options import ParserOptions
 from streamparse.parser.to_builtins import Unreadable, to_builtins
@@ -343,6 +344,7 @@ class _BodyLine(AssemblyLine):
             self._close_wire(end)
             if body.is_whole and not self._assembler.has_ended and not (body.wire is None and self.is_silent):
                 self._assembler.end_whole()
+            self._early = body.frames[:MOST_LOOKED_AT]
             self._close_text(end, self._assembler.has_stopped)
         except ParseHalted:  # the response says why
             self._is_open = False
@@ -369,6 +371,7 @@ class _BodyLine(AssemblyLine):
         if self._is_open:
             try:
                 run = self._recover() if recovers else None
+                self._check_for_answer()
                 self._assembler.close()
             except ParseHalted:
                 pass

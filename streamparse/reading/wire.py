@@ -75,6 +75,8 @@ class Wire(MinimalWire, Protocol):
     """Whether the servers parse the calls that the model writes, so that markup in the text is text."""
     reopens: ClassVar[bool]
     """Whether another answer may begin after the end marker, and counts."""
+    shape: ClassVar[type[Any] | None]
+    """The Struct of a message, which names what is read of it; None if that is not known."""
 
     @property
     def over(self) -> bool:
@@ -101,6 +103,7 @@ DEFAULTS: Final[dict[str, Any]] = {
     "reads": (),
     "parses_calls": False,
     "reopens": True,
+    "shape": None,
     "over": False,
     "waits": False,
     "plain": None,
