@@ -43,6 +43,8 @@ CODES: dict[str, str] = {
     "unknown_field": "a line of the event stream that belongs to no field",
     "duplicate_frame": "a frame whose sequence number has already come; it is dropped",
     "out_of_order": "a frame that comes after frames of a higher sequence number",
+    "missing_frame": "events are missing before this one: the server counts them; what they had may be lost",
+    "contradicting_frame": "a part that is reported whole is not the one that came in pieces; what came stands",
     "late_arguments": "argument text after the end of its call",
     "orphan_arguments": "argument text that belongs to no call",
     "call_without_name": "a call that never got a name",

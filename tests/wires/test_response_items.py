@@ -24,27 +24,57 @@ def _write(messages: list[dict[str, Any]]) -> bytes:
 
 def test_a_part_that_comes_whole_behind_one_that_came_in_pieces_is_new() -> None:
     item = PartsItem()
-    item.get_part(0).write("first")
-    assert not item.is_new(0, "first")
-    assert item.is_new(1, "second")
-    assert not item.is_new(1, "second")
+    item.get_part(("text", 0)).write("first")
+    assert item.find_rest(("text", 0), "first") == ""
+    assert item.find_rest(("text", 1), "second") == "second"
+    assert item.find_rest(("text", 1), "second") == ""
+
+
+def _text(number: int, text: str) -> tuple[tuple[str, int], str]:
+    return ("text", number), text
 
 
 def test_a_part_is_known_by_its_text_once_however_many_there_are() -> None:
     item = PartsItem()
     for number in range(10):
-        item.get_part(number).write(f"part {number}")
-    listed = [(9, "part 9"), (0, "part 0"), (1, "part 1"), (10, "part 9"), (11, "part 2")]
-    assert item.find_missing(listed) == [10]
-    assert item.find_missing([(12, "part 12")]) == [12]
-    assert not item.is_new(12, "another")
+        item.get_part(("text", number)).write(f"part {number}")
+    parts = [(9, "part 9"), (0, "part 0"), (1, "part 1"), (10, "part 9"), (11, "part 2")]
+    assert item.find_rests([_text(*part) for part in parts]) == ["", "", "", "part 9", ""]
+    assert item.find_rests([_text(12, "part 12")]) == ["part 12"]
+    assert item.find_rest(("text", 12), "part 12 and more") == " and more"
 
 
 def test_a_part_without_a_number_is_new_only_where_nothing_was_told() -> None:
     item = PartsItem()
-    assert item.is_new(None, "first")
-    assert not item.is_new(None, "first")
-    assert not item.is_new(0, "first")
+    assert item.find_rest(None, "first") == "first"
+    assert item.find_rest(None, "first") == ""
+    assert item.find_rest(("text", 0), "first") == ""
+
+
+RESTS: dict[str, tuple[dict[tuple[str, int] | None, str], list[tuple[tuple[str, int], str]], list[str | None]]] = {
+    "each part goes on": ({("text", 0): "a", ("text", 1): "b"}, [_text(0, "ax"), _text(1, "by")], ["x", "y"]),
+    "parts that count from one go on": (
+        {("text", 1): "a", ("text", 2): "b"},
+        [_text(0, "ax"), _text(1, "by")],
+        ["x", "y"],
+    ),
+    "one part was sent, and it ends in the second": ({("text", 0): "abc"}, [_text(0, "ab"), _text(1, "cd")], ["", "d"]),
+    "without numbers": ({None: "abc"}, [_text(0, "ab"), _text(1, "cd"), _text(2, "e")], ["", "d", "e"]),
+    "others, without numbers": ({None: "abc"}, [_text(0, "x"), _text(1, "y")], [None, ""]),
+    "others": ({("text", 0): "a", ("text", 1): "b"}, [_text(0, "x"), _text(1, "by")], [None, "y"]),
+    "less": ({("text", 0): "abc"}, [_text(0, "ab")], [None]),
+    "nothing": ({("text", 0): "abc"}, [], []),
+}
+
+
+@pytest.mark.parametrize("case", RESTS)
+def test_the_rest_of_what_an_item_lists_is_what_was_not_sent_and_comes_once(case: str) -> None:
+    sent, listed, rests = RESTS[case]
+    item = PartsItem(has_begun=True)
+    for key, text in sent.items():
+        item.get_part(key).write(text)
+    assert item.find_rests(listed) == rests
+    assert item.find_rests(listed) == ["" for _ in listed]
 
 
 def test_the_start_of_another_response_counts_anew_and_that_of_the_same_one_does_not() -> None:
@@ -212,7 +242,7 @@ CALLS: dict[str, tuple[list[dict[str, Any]], list[tuple[str, dict[str, Any]]], l
             _arguments("delta", '{"a": 1}', "i", output_index=0), missing=3,
         ),
         [("f", {"a": 1})],
-        [],
+        ["missing_frame"],
     ),
 }  # fmt: skip
 
@@ -394,6 +424,40 @@ def test_parts_that_are_reported_in_other_ways_are_sent_once(case: str) -> None:
     events, told = ODD_PARTS[case]
     *seen, _ = assert_same_in_every_cut(lambda: sp.StreamParser("openai-responses"), _write([*events, COMPLETED]))
     assert seen == told
+
+
+def _message(text: str, id: str | None = None) -> dict[str, Any]:
+    return {"type": "message", "id": id, "content": [{"type": "output_text", "text": text}]}
+
+
+LISTS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]], str, list[str]]] = {
+    "under another id": ([_AT], [_message("one more", "z")], "one more", []),
+    "under another id and place": ([_AT], [{"type": "reasoning"}, _message("one more", "z")], "one more", []),
+    "without ids": ([{}], [_message("one more")], "one more", []),
+    "two, the first under another id and place": (
+        [_AT, {"item_id": "j", "output_index": 7}],
+        [{"type": "reasoning"}, _message("one", "j"), _message("one more", "z")],
+        "oneone more",
+        [],
+    ),
+    "as two where one was sent under other ids": (
+        [{"item_id": "i"}],
+        [_message("o", "y"), _message("ne", "z")],
+        "one",
+        [],
+    ),
+    "others": ([_AT], [_message("two", "i")], "one", ["contradicting_frame"]),
+}
+
+
+@pytest.mark.parametrize("case", LISTS)
+def test_the_whole_output_adds_what_no_delta_had_and_contradicts_them_with_an_error(case: str) -> None:
+    places, output, text, codes = LISTS[case]
+    pieces = [_event("output_text.delta", **place, delta="one") for place in places]
+    end = _event("completed", response={"status": "completed", "output": output})
+    events = assert_same_in_every_cut(lambda: sp.StreamParser("openai-responses"), _write([*pieces, end]))
+    told = "".join(event.text for event in events if isinstance(event, sp.TextDelta))
+    assert (told, [event.code for event in events if isinstance(event, sp.Error)]) == (text, codes)
 
 
 @pytest.mark.parametrize(("content", "told"), [("Yes.", [sp.TextDelta("Yes.")]), (None, []), ([], [])])

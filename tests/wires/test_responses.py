@@ -152,7 +152,10 @@ def test_an_event_that_an_item_overtook_comes_late_and_is_no_double() -> None:
     first, second = _message_item(0, 1, "one", " two"), _message_item(1, 4, " 4")
     parser = sp.StreamParser("openai-responses")
     text = text_of(events_of(parser, [_event(0, "created", response={"id": "r"}), *first[:2], second[0], first[2]]))
-    assert (text, [error.code for error in parser.response.errors[:1]]) == ("one two", ["out_of_order"])
+    assert (text, [error.code for error in parser.response.errors[:2]]) == (
+        "one two",
+        ["missing_frame", "out_of_order"],
+    )
 
 
 @pytest.mark.parametrize(("kind", "is_good"), [("completed", True), ("incomplete", True), ("failed", False)])

@@ -17,7 +17,7 @@ an event with neither belongs to the last.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from io import StringIO
 from itertools import islice
 from typing import Any, Final, Generic, TypeAlias, TypeVar
@@ -37,59 +37,124 @@ _NEW: Final = object()
 _NEAR: Final = 8  # so many parts are looked at for a text whose number is another one
 
 
+PartKey: TypeAlias = tuple[str, int] | None
+"""What a part of an item is (a text, a refusal, a thought, a summary), and its number; None without a number."""
+
+Listed: TypeAlias = Sequence[tuple[object, str]]
+"""The parts of a whole item: the key of each, and its text."""
+
+
 class PartsItem(msgspec.Struct, eq=False):
     """A message or a thought, and how much of its parts has been sent.
 
     A part has a number, but vLLM and Bedrock Mantle count from 1 in the deltas and from 0 in the whole item.  So a part
     that is reported whole is known by its text, before its number counts.  Without numbers there is one part.
-    `has_begun` says that the head of a message was sent, or that there was nothing to send.
+    Of what is reported whole, the rest is what was not sent; None instead of it says that other text was sent.  All of
+    it counts as sent then: so each rest is sent once, and each contradiction reported once.
+    `has_begun` says that it was added, or that the head of a message was sent.  Of one that was not, the stream was
+    taken up in the middle: only the end of its first part may have come.
     """
 
-    parts: dict[object, StringIO] = {}  # what was sent of each part, by its number
+    parts: dict[object, StringIO] = {}  # what was sent of each part, by its key
     has_begun: bool = False
     _open: OrderedDict[object, None] = msgspec.field(default_factory=OrderedDict)  # not reported whole by themselves
+    _aliases: dict[object, object] = {}  # the keys of parts that were reported whole under another one
 
-    def get_part(self, number: int | None) -> StringIO:
+    def get_part(self, key: PartKey) -> StringIO:
         """Return what was sent of a part, to which that must be added which is sent now."""
-        if number not in self.parts:
-            self.parts[number] = StringIO()
-            self._open[number] = None
-        return self.parts[number]
+        if key not in self.parts:
+            self.parts[key] = StringIO()
+            self._open[key] = None
+        return self.parts[key]
 
-    def is_new(self, number: int | None, text: str) -> bool:
-        """Whether nothing was sent of a part that is reported whole by itself; it counts as sent now."""
-        if number in self.parts or (self.parts and (number is None or None in self.parts)):
-            self._open.pop(number, None)
-            return False
-        known = self._find_text(text, islice(self._open, _NEAR))
+    def find_rest(self, key: PartKey, text: str) -> str | None:
+        """Return the rest of a part that is reported whole by itself."""
+        own = self._aliases.get(key, key)
+        if self.parts and (key is None or None in self.parts):
+            if self.is_begun_by([text]):
+                return self._continue([(own, text)])[0]
+            own = None if None in self.parts else next(reversed(self.parts))
+        known = self._match(own, text, islice(self._open, _NEAR))
         self._open.pop(known, None)
-        self.parts[number] = _keep_text(text) if known is _NEW else self.parts[known]
-        return known is _NEW
+        if known is _NEW:
+            known = key
+        elif key is not None and key != known:
+            self._aliases[key] = known
+        return self._take_rest(known, text)
 
-    def find_missing(self, listed: list[tuple[int, str]]) -> list[int]:
-        """Return the numbers of those parts of the whole item of which nothing was sent; they count as sent now."""
+    def find_rests(self, listed: Listed) -> list[str | None]:
+        """Return the rest of each part that the whole item lists."""
+        if self.is_begun_by([text for _, text in listed]):
+            return self._continue(listed)
         if None in self.parts:
-            return []
-        matched: set[object] = set()
-        near: list[object] = []
-        rest = iter(self.parts)
-        new = {}
-        for number, text in listed:
-            is_there = number in self.parts and number not in matched
-            near = [each for each in near if each not in matched]
-            near += islice((each for each in rest if each not in matched), _NEAR - len(near))
-            known: object = number if is_there else _NEW
-            if not (is_there and _is_text(self.parts[number], text)):
-                known = self._find_text(text, near, known)
-            if known is _NEW:
-                new[number] = text
-            matched.add(known)
-        for number, text in new.items():
-            self.parts[number if number not in self.parts else (number, text)] = _keep_text(text)
-        return list(new)
+            self.parts = {None: _keep_text("".join(text for _, text in listed))}
+            return [None, *[""] * len(listed)][: len(listed)]
+        known = self._match_all(listed)
+        return [self._take_rest(each, text) for each, (_, text) in zip(known, listed, strict=True)]
 
-    def _find_text(self, text: str, numbers: Iterable[object], otherwise: object = _NEW) -> object:
-        return next((number for number in numbers if _is_text(self.parts[number], text)), otherwise)
+    def has_part(self, key: tuple[str, int]) -> bool:
+        """Whether a part of a number was sent, counted from 0 or from 1; without numbers, whether any was."""
+        return key in self.parts or (key[0], key[1] + 1) in self.parts or None in self.parts
+
+    def is_begun_by(self, texts: list[str]) -> bool:
+        """Whether what was sent is the beginning of these texts, or all of them."""
+        left = sum(map(len, texts))
+        for sent in self.parts.values():  # each has some text, so no more are looked at than there are characters
+            left -= sent.tell()
+            if left < 0:
+                return False
+        return "".join(texts).startswith("".join(sent.getvalue() for sent in self.parts.values()))
+
+    def _continue(self, listed: Listed) -> list[str | None]:
+        """What was sent is the beginning of the listed parts, however it was divided: the rest follows it."""
+        rests: list[str | None] = []
+        left = sum(sent.tell() for sent in self.parts.values())
+        for key, text in listed:
+            rest = text[left:]
+            left = max(0, left - len(text))
+            rests.append(rest)
+            if rest == text and key not in self.parts and None not in self.parts:
+                self.parts[key] = _keep_text(text)
+            elif rest:
+                self.parts[next(reversed(self.parts))].write(rest)
+        return rests
+
+    def _match_all(self, listed: Listed) -> list[object]:
+        """Return the keys of the parts that listed ones are; a new key for each of which nothing was sent."""
+        matched: dict[object, None] = {}
+        near: list[object] = []
+        others = iter(self.parts)
+        for key, text in listed:
+            near = [each for each in near if each not in matched]
+            near += islice((each for each in others if each not in matched), _NEAR - len(near))
+            known = self._match(key, text, near, matched)
+            if known is _NEW:
+                known = key if key not in self.parts else (key, text)
+            matched[known] = None
+        return [*matched]
+
+    def _match(self, key: object, text: str, near: Iterable[object], matched: Container[object] = ()) -> object:
+        """Find the part that a text is all of, or goes on with: of its number, of the next one, or another near it."""
+        keys = (key, (key[0], key[1] + 1)) if isinstance(key, tuple) else (key,)
+        own = [each for each in keys if each in self.parts and each not in matched]
+        for is_it, candidates in ((_is_text, (*own, *near)), (_is_beginning, own)):
+            for each in candidates:
+                if is_it(self.parts[each], text):
+                    return each
+        return key if key in own else _NEW
+
+    def _take_rest(self, key: object, text: str) -> str | None:
+        sent = self.parts.get(key)
+        size = 0 if sent is None else sent.tell()
+        if sent is None or not size or (size <= len(text) and text.startswith(sent.getvalue())):
+            self.parts.setdefault(key, StringIO()).write(text[size:])
+            return text[size:]
+        if key is None and _is_end(sent, text):  # parts without numbers are one
+            return ""
+        if not self.has_begun and size < len(text) and text.endswith(sent.getvalue()):
+            return ""
+        self.parts[key] = _keep_text(text)
+        return None
 
 
 def _keep_text(text: str) -> StringIO:
@@ -100,6 +165,19 @@ def _keep_text(text: str) -> StringIO:
 
 def _is_text(sent: StringIO, text: str) -> bool:
     return sent.tell() == len(text) and sent.getvalue() == text
+
+
+def _is_beginning(sent: StringIO, text: str) -> bool:
+    return 0 < sent.tell() < len(text) and text.startswith(sent.getvalue())
+
+
+def _is_end(sent: StringIO, text: str) -> bool:
+    """Whether what was sent ends in a text; only so much of it is looked at."""
+    start = sent.tell() - len(text)
+    if start < 0:
+        return False
+    sent.seek(start)
+    return sent.read() == text
 
 
 class CallItem(PendingCall, eq=False):
@@ -263,8 +341,11 @@ class Calls:
             self._sink.call_arguments(call.call, arguments[len(sent) :])
         elif arguments == sent or _are_same_arguments(arguments, sent):
             return
-        elif call.call.closed:  # pieces of them came to another call
-            self._sink.call_arguments(call.call, arguments)  # late, which is an error
+        elif call.call.closed and isinstance(_read_arguments(sent), dict):  # pieces of them came to another call
+            message = f"the arguments of {call.name!r} are said to be others; those that came stand"
+            self._sink.error("frame", "contradicting_frame", message)
+        elif call.call.closed:
+            self._sink.call_arguments(call.call, arguments)  # late, which is no news where the call broke
         elif _has_members(arguments) and not begins_object(sent):  # the deltas of GitHub Copilot are ciphertext
             self._sink.call_restart(call.call)
             self._sink.call_arguments(call.call, arguments)

@@ -6,6 +6,7 @@ done, and in the output of the terminal event.  The first time is sent, the othe
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
@@ -54,6 +55,13 @@ _TEXT_CALL: Final = "custom_tool_call"
 """The call of a tool that takes text: an item, sent whole when it is done.  Of one that was cut only deltas show."""
 
 
+def _list_texts(part: _WholePart, *, is_thought: bool = False) -> list[tuple[str, str]]:
+    """Return the texts that a part has, each with what it is."""
+    kind = ("summary" if part.type == "summary_text" else "thought") if is_thought else "text"
+    texts = ((kind, part.text or part.transcript), ("refusal", part.refusal))
+    return [(kind, text) for kind, text in texts if text]
+
+
 class Output:
     """Sends the items of a response; every method may be given the same thing again."""
 
@@ -63,6 +71,7 @@ class Output:
         budget = Budget(most(limits.max_call_args))
         self._text_calls = Items(lambda: CallItem(PendingText(budget)))
         self.items = {"message": Items(PartsItem), "reasoning": Items(PartsItem)}
+        self._verbs = {"text": sink.text, "refusal": sink.refusal, "thought": sink.reasoning, "summary": sink.reasoning}
         self._passed_on: set[str | tuple[str, int | None]] = set()  # those passed on as they are
         self._added: set[str | int | None] = set()  # ids and indexes
         self._annotations: set[bytes | None] = set()
@@ -87,20 +96,37 @@ class Output:
             items.alias(known, item.id, index)
             if item.type == "message":
                 self._begin(known, item)
+            known.has_begun = known.has_begun or not known.parts
 
     def is_new(self, raw: msgspec.Raw, index: int | None) -> bool:
         """Whether an item that begins is really new: neither its id nor its index has come."""
         return index is not None and not self._added & ({self._read(raw).id, index} - {None})
 
-    def take_part(self, raw: msgspec.Raw, id: str | None, index: int | None, *, is_thought: bool) -> None:
+    def take_part(
+        self, raw: msgspec.Raw, id: str | None, index: int | None, number: int | None, *, is_thought: bool
+    ) -> None:
         """A part is reported whole: it waits if nothing of its item was sent, for most come again in the item."""
         part = decode_part(_decode_whole_part, raw, self._sink, "a part of an item") if bytes(raw) else None
-        if part is not None:
-            is_thought = is_thought or part.type in _THOUGHTS or self.items["reasoning"].find_by_id(id) is not None
-            kind = "reasoning" if is_thought else "message"
-            item = self.items[kind].find(id, index)
-            if item is None or not item.parts:
-                self._waiting.append((kind, part))
+        if part is None:
+            return
+        is_thought = is_thought or part.type in _THOUGHTS or self.items["reasoning"].find_by_id(id) is not None
+        item_type = "reasoning" if is_thought else "message"
+        item = self.items[item_type].find(id, index)
+        if item is None or not item.parts:
+            self._waiting.append((item_type, part))
+            return
+        for kind, text in _list_texts(part, is_thought=is_thought):
+            key = None if number is None else (kind, number)
+            if key is None or item.has_part(key):  # else it comes again in the item
+                self.send_rest(self._verbs[kind], item.find_rest(key, text))
+
+    def send_rest(self, send: Callable[[str], None], rest: str | None) -> None:
+        """Send what no delta had of a part that is reported whole; None says that the deltas had something else."""
+        if rest is None:
+            message = "a part that is reported whole has another text than the one that came in pieces"
+            self._sink.error("frame", "contradicting_frame", message)
+        elif rest:
+            send(rest)
 
     def take_done(self, raw: msgspec.Raw, index: int | None) -> None:
         """An item is reported whole: send what no delta had of it."""
@@ -109,14 +135,11 @@ class Output:
         self._take_item(item, raw, index, known, item.id or "")
 
     def take_list(self, output: list[msgspec.Raw]) -> None:
-        """The whole output is listed: send those items of which nothing came, even under another id."""
-        was_sent = {kind: self._was_sent(kind) for kind in self.items}
-        for index, raw in enumerate(output):
-            item = self._read(raw)
-            known = self.items["message"].find(item.id, index) if item.type == "message" else None
-            if known is None and was_sent.get(item.type) is False:
-                known = self.items[item.type].add(item.id, index)
-            self._take_item(item, raw, index, known, (item.type, index))
+        """The whole output is listed: send what no delta had of its items, even under another id."""
+        items = [self._read(raw) for raw in output]
+        known = self._find_listed(items)
+        for index, (raw, item) in enumerate(zip(output, items, strict=True)):
+            self._take_item(item, raw, index, known.get(index), (item.type, index))
             self._after_message = self._after_message and item.type in ("", "message")
         self._send_waiting()
         self.calls.settle()
@@ -150,6 +173,27 @@ class Output:
 
     # -- inside ----------------------------------------------------------------------------------------
 
+    def _find_listed(self, listed: list[_Item]) -> dict[int, PartsItem]:
+        """Find what was sent of the messages and thoughts of the whole output: by ids, by places, else in order.
+
+        What is listed beyond what was sent is new.  Where neither ids nor places nor numbers agree it is not compared.
+        """
+        found: dict[int, PartsItem] = {}
+        for kind, items in self.items.items():
+            places = {index: item for index, item in enumerate(listed) if item.type == kind}
+            by_id = {index: items.find_by_id(item.id) for index, item in places.items()}
+            by_place = {index: by_id[index] or items.find(item.id, index) for index, item in places.items()}
+            known = {index: item for index, item in by_place.items() if item is not None}
+            left = [index for index in places if index not in known]
+            claimed = set(map(id, known.values()))
+            others = [item for item in items.all if item.parts and id(item) not in claimed]
+            if not others:
+                others = [items.add(places[index].id, index) for index in left]
+            found |= known
+            if len(left) == len(others):
+                found |= zip(left, others, strict=True)
+        return found
+
     def _was_sent(self, kind: str) -> bool:
         return any(item.parts for item in self.items[kind].all)
 
@@ -158,12 +202,9 @@ class Output:
         waiting, self._waiting = self._waiting, []
         was_sent = {kind: self._was_sent(kind) for kind in self.items}
         for kind, part in waiting:
-            if not was_sent[kind]:
-                if text := part.text or part.transcript:
-                    self.items[kind].find_or_add(None, None).get_part(None).write(text)
-                    (self._sink.text if kind == "message" else self._sink.reasoning)(text)
-                if part.refusal:
-                    self._sink.refusal(part.refusal)
+            for text_kind, text in () if was_sent[kind] else _list_texts(part, is_thought=kind == "reasoning"):
+                self.items[kind].find_or_add(None, None).get_part(None).write(text)
+                self._verbs[text_kind](text)
 
     def _read(self, raw: msgspec.Raw) -> _Item:
         return decode_part(_decode_item, raw, self._sink, "an item") or _Item()
@@ -206,23 +247,24 @@ class Output:
     def _take_message(self, message: PartsItem, item: _Item) -> None:
         self._begin(message, item)
         parts = self._read_parts(item.content)
-        listed = [(number, f"{part.text or ''}{part.refusal or ''}") for number, part in enumerate(parts)]
-        new = set(message.find_missing([(number, text) for number, text in listed if text]))
-        for number, part in enumerate(parts):
-            if number in new and part.text:
-                self._sink.text(part.text)
-            if number in new and part.refusal:
-                self._sink.refusal(part.refusal)
+        texts = [_list_texts(part) for part in parts]
+        rests = iter(message.find_rests([((kind, at), text) for at, each in enumerate(texts) for kind, text in each]))
+        for part, each in zip(parts, texts, strict=True):
+            for kind, _ in each:
+                self.send_rest(self._verbs[kind], next(rests))
             for annotation in part.annotations or ():
                 self.take_annotation(annotation)
 
     def _take_thought(self, thought: PartsItem, item: _Item) -> None:
-        """Send a thought of which nothing was sent: its summary, else its text."""
-        parts = self._read_parts(item.summary) or self._read_parts(item.content)
-        text = "".join(part.text or "" for part in parts)
-        if text and not thought.parts:
-            thought.get_part(None).write(text)
-            self._sink.reasoning(text)
+        """Send what no delta had of a thought: of what came in pieces, else of its summary, else of its text."""
+        lists: list[list[tuple[tuple[str, int], str]]] = []
+        for kind, raw in (("summary", item.summary), ("thought", item.content)):
+            parts = enumerate(self._read_parts(raw))
+            lists.append([((kind, number), part.text) for number, part in parts if part.text])
+        known = [each for each in lists if any(thought.has_part(key) for key, _ in each)]
+        for listed in known if thought.parts else [each for each in lists if each][:1]:
+            for rest in thought.find_rests(listed):
+                self.send_rest(self._sink.reasoning, rest)
 
     def _pass_on(self, item: _Item, raw: msgspec.Raw, index: int | None, key: str | tuple[str, int]) -> None:
         """Send an item as it came, once: known by its id or by the given key."""

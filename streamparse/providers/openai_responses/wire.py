@@ -22,7 +22,7 @@ import msgspec
 
 from streamparse.limits import Limits
 from streamparse.providers.openai_responses.output import Output
-from streamparse.reading.decode import read_argument_text, read_str, write_argument_text
+from streamparse.reading.decode import decode_untyped, read_argument_text, read_str, write_argument_text
 from streamparse.reading.message_wire import UNFINISHED, MessageWire, find_outcome, report_unfinished
 from streamparse.reading.wire import UnknownMessage
 from streamparse.sink import Sink
@@ -108,6 +108,8 @@ class SequenceTracker(msgspec.Struct, eq=False):
             self.restart(number)
         elif number > self.expected:
             self.has_gap = self._is_counting
+            if self.has_gap:
+                self.sink.error("frame", "missing_frame", f"event {self.expected} is missing before event {number}")
             self._missing.update(range(self.expected, min(number, self.expected + _LONGEST_GAP)))
             self._out_of_turn += number + 1 - self.expected
             self.expected = number + 1
@@ -146,26 +148,29 @@ _CREATED: Final = "response.created"
 
 
 class _Part(NamedTuple):
-    """A kind of part of an item: the type of its items, its number in them, and the field of its whole text."""
+    """A kind of part of an item: the type of its items, what it is, its number in them, and its verb."""
 
     item: Literal["message", "reasoning"]
+    kind: Literal["text", "refusal", "thought", "summary"]
     number: Literal["content_index", "summary_index"]
-    whole: Literal["text", "refusal"]
     verb: Literal["text", "refusal", "reasoning"]
 
 
+_TEXT: Final = _Part("message", "text", "content_index", "text")
+_THOUGHT: Final = _Part("reasoning", "thought", "content_index", "reasoning")
+_SUMMARY: Final = _Part("reasoning", "summary", "summary_index", "reasoning")
 _PARTS: Final = {
-    "response.output_text": _Part("message", "content_index", "text", "text"),
-    "response.reasoning": _Part("reasoning", "content_index", "text", "reasoning"),
-    "response.reasoning_summary": _Part("reasoning", "summary_index", "text", "reasoning"),
-    "response.audio.transcript": _Part("message", "content_index", "text", "text"),
+    "response.output_text": _TEXT,
+    "response.reasoning": _THOUGHT,
+    "response.reasoning_summary": _SUMMARY,
+    "response.audio.transcript": _TEXT,
     # the Realtime API
-    "response.text": _Part("message", "content_index", "text", "text"),
-    "response.audio_transcript": _Part("message", "content_index", "text", "text"),
-    "response.output_audio_transcript": _Part("message", "content_index", "text", "text"),
-    "response.refusal": _Part("message", "content_index", "refusal", "refusal"),
-    "response.reasoning_text": _Part("reasoning", "content_index", "text", "reasoning"),
-    "response.reasoning_summary_text": _Part("reasoning", "summary_index", "text", "reasoning"),
+    "response.text": _TEXT,
+    "response.audio_transcript": _TEXT,
+    "response.output_audio_transcript": _TEXT,
+    "response.refusal": _Part("message", "refusal", "content_index", "refusal"),
+    "response.reasoning_text": _THOUGHT,
+    "response.reasoning_summary_text": _SUMMARY,
 }
 
 
@@ -247,7 +252,9 @@ class OpenAIResponses(MessageWire[Event]):
             case "response.output_item.done":
                 output.take_done(event.item, index)
             case "response.content_part.done" | "response.reasoning_part.done" | "response.reasoning_summary_part.done":
-                output.take_part(event.part, event.item_id, index, is_thought="reasoning" in kind)
+                is_thought, number = "reasoning" in kind, event.content_index
+                number = event.summary_index if number is None else number
+                output.take_part(event.part, event.item_id, index, number, is_thought=is_thought)
             case "response.custom_tool_call_input.delta":
                 output.take_text_of_call(event.item_id, index, write_argument_text(event.delta or ""))
             case "response.output_text.annotation.added":
@@ -269,15 +276,16 @@ class OpenAIResponses(MessageWire[Event]):
         """A piece of a part, or all of it.  One that is empty so far was not sent."""
         if event.delta.__class__ is dict:
             event.delta = read_str(event.delta.get("text"))
-        whole = getattr(event, part.whole) if step == "done" else None
+        whole = (event.refusal if part.kind == "refusal" else event.text) if step == "done" else None
         if not (event.delta if step == "delta" else whole and isinstance(whole, str)):
             return
         item = self._output.items[part.item].find_or_add(event.item_id, event.output_index)
         number, send = getattr(event, part.number), getattr(self._sink, part.verb)
-        if whole is None:
-            self._start_run(event, send, item.get_part(number))
-        elif item.is_new(number, whole):
-            send(whole)
+        key = None if number is None else (part.kind, number)
+        if isinstance(whole, str):
+            self._output.send_rest(send, item.find_rest(key, whole))
+        else:
+            self._start_run(event, send, item.get_part(key))
 
     def _start_run(self, event: Event, send: Callable[[str], None], copy: StringIO | None = None) -> None:
         """Send a delta, and copy it; those of the same part that follow are taken likewise, without looking further.
@@ -308,6 +316,12 @@ class OpenAIResponses(MessageWire[Event]):
             self._sink.call_error(call, "malformed_call", f"the arguments of {call.name!r} came out of order")
         elif call is not None and not call.pending:
             self._sink.call_repaired(call)
+
+    def _take_error(self, data: bytes) -> None:
+        number = decode_untyped(data).get("sequence_number")
+        if isinstance(number, int) and number == self._sequence.expected:
+            self._sequence.expected = number + 1
+        super()._take_error(data)
 
     # -- the response ----------------------------------------------------------------------------------
 
