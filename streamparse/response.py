@@ -42,10 +42,16 @@ class BrokenCall(msgspec.Struct, frozen=True, gc=False):
 
 
 class ToolIntent(msgspec.Struct, frozen=True):
-    """Prose in which a model says that it wants a tool ("I'll use the search tool").  Never a call."""
+    """What shows that a model wanted a tool, and is no call.
+
+    `text` is a sentence ("I'll use the search tool").  With `is_call` it is the own text of a whole call of a declared
+    tool, as the model wrote it (of several in a list, that of the list): one without a marker of its own, which stands
+    behind a sentence, and ends an answer that ended well.
+    """
 
     name: str
     text: str
+    is_call: bool = False
 
 
 class Mark(msgspec.Struct, frozen=True, gc=False):
@@ -66,6 +72,7 @@ class ParsedResponse(msgspec.Struct, kw_only=True):
     `order` has a mark for each call and each item, which says where they are in the text.
     `formats` names by the index of each call that was found in the text, whole or broken, the dialect that it is
     written in, or "json-content"; calls that are not there came natively.
+    `intents` are known once an answer is over: of a whole response all, of a stream those that are written as calls.
     """
 
     content: str = ""

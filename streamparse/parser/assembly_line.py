@@ -55,13 +55,18 @@ class AssemblyLine:
             self._selector = WireSelector(wire, options, self._assembler, self._inband)
         self._is_closed = False
         self._is_open = True  # no limit has ended the answer early
+        self._has_intents = False  # what is written like a call at the end of the answer was looked for
         self._unread: dict[str, int] | None = None
         self._early: list[Frame] = []  # the first messages, of which nothing was understood so far
 
     @property
     def response(self) -> ParsedResponse:
         """The answer so far."""
-        return self._assembler.response
+        response = self._assembler.response
+        if self._is_closed and not self._has_intents:
+            self._has_intents = True
+            self._add_intents(response)
+        return response
 
     def partial(self, index: int) -> dict[str, Any]:
         """The arguments of a call so far: of an open one only what no further text can change.
@@ -146,10 +151,17 @@ class AssemblyLine:
         if not self._is_closed or not self._options.tools:
             return {}
         if self._unread is None:
-            from streamparse.parser.late_calls import count_calls  # noqa: PLC0415 - as above
+            from streamparse.parser.unread_calls import count_unread  # noqa: PLC0415 - as above
 
             response = self._assembler.response
-            unread = count_calls(response.content, self._options.tools, self._options.limits)
-            unread.subtract(call.place for call in response.tool_calls if self.origin_of(call.index)[0] == "recovered")
-            self._unread = dict(+unread)
+            late = [call for call in response.tool_calls if self.origin_of(call.index)[0] == "recovered"]
+            self._unread = count_unread(response, late, self._options.tools, self._options.limits)
         return self._unread
+
+    def _add_intents(self, response: ParsedResponse) -> None:
+        """Add what ends an answer like a call, if the model itself ended it."""
+        options = self._options
+        if options.tools and options.dialects and response.ok and self._assembler.has_stopped:
+            from streamparse.parser.unread_calls import find_call_intents  # noqa: PLC0415 - as above
+
+            response.intents = find_call_intents(response, options.tools, options.limits)

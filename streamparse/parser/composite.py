@@ -111,8 +111,8 @@ class CompositeParser:
             _put_native_first(response)
         intents = find_intents(response.content, options.tools)
         if intents:
-            called = {call.name for call in response.tool_calls}
-            response.intents = [intent for intent in intents if intent.name not in called]
+            known = {call.name for call in response.tool_calls} | {intent.name for intent in response.intents}
+            response.intents += [intent for intent in intents if intent.name not in known]
         return response
 
 

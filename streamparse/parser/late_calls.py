@@ -21,14 +21,13 @@ hardly mean anything else.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import msgspec
 
 from streamparse.assembler import Assembler, ParseHalted
-from streamparse.dialects import CATALOGUE, Dialects, InBandParser, Quoted
+from streamparse.dialects import CATALOGUE, Dialects, InBandParser
 from streamparse.dialects.engine.attempt import has_required
 from streamparse.dialects.grammars.call_json import ExtractedCall, extract_calls, extract_text
 from streamparse.json import JSONError, Reading, read
@@ -88,14 +87,6 @@ def _find_reason(content: str, options: ParserOptions, was_read: bool) -> str:
     if all(call.revoked for call in _read(content, options.dialects, options.tools, unlimited).tool_calls):
         return "unnamed"
     return "too_long" if was_read else "wire"
-
-
-def count_calls(content: str, tools: Toolset, limits: Limits) -> Counter[str]:
-    """Count the whole calls of declared tools that are in a text, by place."""
-    if not _has_signs(content) and "{" not in content:
-        return Counter()
-    response = _read(content, "all", tools, limits, "calls")
-    return Counter(call.place for call in response.tool_calls if call.name in tools)
 
 
 # -- calls that are JSON -----------------------------------------------------------------------------------------------
@@ -269,13 +260,13 @@ def _find_calls(text: str, dialects: Dialects, is_python: bool, tools: Toolset, 
     return calls if is_python else [call for call in calls if call.place == "plain"]
 
 
-def _read(text: str, dialects: Dialects, tools: Toolset, limits: Limits, quoted: Quoted = "text") -> ParsedResponse:
+def _read(text: str, dialects: Dialects, tools: Toolset, limits: Limits) -> ParsedResponse:
     """Read a whole text; it holds no thoughts."""
     markers = CATALOGUE.activate(dialects, tools.names, False)
     if "" not in markers.openers and markers.at_start.may_hold(text) is None:
         return ParsedResponse(content=text)
     scratch = Assembler(tools, limits)
-    inband = InBandParser(scratch, CATALOGUE, dialects, tools, "closed", limits, quoted)
+    inband = InBandParser(scratch, CATALOGUE, dialects, tools, "closed", limits)
     try:
         inband.text(text)
         inband.close(stopped=True)

@@ -378,6 +378,8 @@ class _BodyLine(AssemblyLine):
         response = self.response
         if run is not None:
             _cut_out(response, run)
+        if recovers:
+            self._add_intents(response)
         return response
 
 

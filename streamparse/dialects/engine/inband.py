@@ -696,6 +696,7 @@ class InBandParser:
         elif record.place == "bare":
             self._text.held.add(record.calls, outcome.text)
         elif record.place == "quoted":
+            self._pieces.append(outcome.text)  # the mark that closes the quotation does not stand right at the other
             self._follows_quoted = True
         elif self._thought is not None and dialect.in_thought == "ends":
             self._thought.held.add(record.calls, outcome.text)
