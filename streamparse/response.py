@@ -57,13 +57,15 @@ class ToolIntent(msgspec.Struct, frozen=True):
 class Mark(msgspec.Struct, frozen=True, gc=False):
     """Where in an answer a call began, or an item came: after how many characters of text and of thought.
 
-    `index` is the call's, or the item's place in `items`.
+    `index` is the call's, or the item's place in `items`.  `length` is how many characters of the text from there on
+    are the call itself: one that was found only at the end stays in the text, but a message holds it only once.
     """
 
     what: Literal["call", "item"]
     index: int
     content: int
     reasoning: int
+    length: int = 0
 
 
 class ParsedResponse(msgspec.Struct, kw_only=True):

@@ -5,6 +5,7 @@ Duplicates among the complete calls are found here, and calls are revoked.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable
 from io import StringIO
 from typing import Any, Protocol, TypeAlias
@@ -90,6 +91,12 @@ class EventLog:
         """Note that a marker was met so many characters before the end of the text: errors in its call are there."""
         if self.characters is not None:
             self.position = Offset(self.characters - left)
+
+    def mark_late_call(self, start: int, end: int) -> None:
+        """Note where in the content the text of the call is that began last."""
+        order = self.response.order
+        mark = replace(order.pop(), content=start, length=end - start)
+        order.insert(bisect_right(order, start, key=lambda each: each.content), mark)
 
     def mark_item(self) -> None:
         """Note where among text and reasoning the next item comes."""

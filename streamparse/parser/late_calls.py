@@ -53,6 +53,14 @@ class JSONRun(NamedTuple):
     """What had to be mended, by name."""
 
 
+class MarkedCalls(NamedTuple):
+    """Calls in markup that ends the text, and where it begins: at the end if that is not known."""
+
+    calls: list[ToolCall]
+    start: int
+    is_mended: bool
+
+
 def recover(content: str, options: ParserOptions, was_read: bool, assembler: Assembler) -> JSONRun | None:
     """Tell the calls that a whole text still holds; return the JSON that they are, if they are JSON.
 
@@ -63,18 +71,24 @@ def recover(content: str, options: ParserOptions, was_read: bool, assembler: Ass
     run = _find_json(content, options.tools, options.limits)
     if run is not None:
         reason = _find_reason(content, options, was_read)
+        start = run.start
         for found in run.calls:
             handle = assembler.start_late_call(found.name, found.id, "bare", reason, run.repairs + found.repairs)
+            assembler.record.mark_late_call(start, run.end)
             assembler.call_arguments(handle, msgspec.json.encode(found.arguments).decode())
             assembler.call_end(handle)
+            start = run.end
         return run
-    calls, is_mended = _find_markup(content, options, was_read)
-    for call in calls:
+    marked = _find_markup(content, options, was_read)
+    start = marked.start
+    for call in marked.calls:
         handle = assembler.start_late_call(call.name, call.id, call.place, "wire")
+        assembler.record.mark_late_call(start, len(content))
         assembler.call_arguments(handle, call.raw)
-        if is_mended or call.reason == "markup":
+        if marked.is_mended or call.reason == "markup":
             assembler.call_repaired(handle)
         assembler.call_end(handle)
+        start = len(content)
     return None
 
 
@@ -198,19 +212,18 @@ _PRINT: Final = lazy_re(r"print\((.*)\)\Z", re.DOTALL)
 _PYTHON_CALL: Final = lazy_re(r"\s*[A-Za-z_][\w.]{0,255}\(.*\)\s*\Z", re.DOTALL)
 
 
-def _find_markup(content: str, options: ParserOptions, was_read: bool) -> tuple[list[ToolCall], bool]:
-    """Find calls in open markup, of declared tools if there are any, with nothing visible after them.
-
-    Returns them, and whether their markup had to be mended.
-    """
+def _find_markup(content: str, options: ParserOptions, was_read: bool) -> MarkedCalls:
+    """Find calls in open markup, of declared tools if there are any, with nothing visible after them."""
+    nothing = MarkedCalls([], len(content), False)
     if not _has_signs(content):
-        return [], False
+        return nothing
     tools = options.tools
     for text, is_python in _list_readings(content, was_read, bool(tools)):
-        calls = _find_calls(text, options.dialects, is_python, tools, options.limits)
+        calls, before = _find_calls(text, options.dialects, is_python, tools, options.limits)
         if calls and (not tools or all(call.name in tools for call in calls)):
-            return calls, text != content
-    return [], False
+            is_known = before is not None and content.startswith(before)
+            return MarkedCalls(calls, len(before or "") if is_known else len(content), text != content)
+    return nothing
 
 
 def _has_signs(content: str) -> bool:
@@ -248,16 +261,23 @@ def _mend_tag(tag: re.Match[str]) -> str:
     return tag[1] + word if word in _WORDS else tag[0]
 
 
-def _find_calls(text: str, dialects: Dialects, is_python: bool, tools: Toolset, limits: Limits) -> list[ToolCall]:
-    """Find calls in plain markup that ends the text, or in a text that is nothing but a Python list of calls."""
+def _find_calls(
+    text: str, dialects: Dialects, is_python: bool, tools: Toolset, limits: Limits
+) -> tuple[list[ToolCall], str | None]:
+    """Find calls in plain markup that ends the text, or in a text that is nothing but a Python list of calls.
+
+    Returns also the text before them; None if there is text between them, too.
+    """
     response = _read(text, ["pythonic"] if is_python else dialects, tools, limits)
     ends = [mark.content for mark in response.order if mark.what == "call"]
     rest = response.content if is_python else response.content[ends[-1] :] if ends else ""
     is_halted = any(error.scope == "stream" for error in response.errors)
     if is_halted or response.broken_calls or rest.strip() or (is_python and not tools):
-        return []
-    calls = [call for call in response.tool_calls if not call.revoked]
-    return calls if is_python else [call for call in calls if call.place == "plain"]
+        return [], None
+    calls = [call for call in response.tool_calls if not call.revoked and (is_python or call.place == "plain")]
+    starts = [mark.content for mark in response.order if mark.what == "call" and calls and mark.index == calls[0].index]
+    is_last = bool(starts) and not response.content[starts[0] :].strip()
+    return calls, response.content[: starts[0]] if is_last else None
 
 
 def _read(text: str, dialects: Dialects, tools: Toolset, limits: Limits) -> ParsedResponse:

@@ -388,8 +388,8 @@ def _cut_out(response: ParsedResponse, run: JSONRun) -> None:
     response.content = response.content[: run.start] + run.said + response.content[run.end :]
     removed = run.end - run.start - len(run.said)
     response.order = [
-        msgspec.structs.replace(mark, content=max(run.start, mark.content - removed))
-        if mark.content > run.start
+        msgspec.structs.replace(mark, content=max(run.start, mark.content + mark.length - removed), length=0)
+        if mark.content > run.start or mark.length
         else mark
         for mark in response.order
     ]

@@ -101,7 +101,7 @@ def _cut_to_heard(response: ParsedResponse, heard: str | None) -> ParsedResponse
     visible = response.content + response.refusal
     end = _find_end(visible, heard)
     if end is None:
-        order = [replace(mark, content=len(heard) if mark.content else 0) for mark in response.order]
+        order = [replace(mark, content=len(heard) if mark.content else 0, length=0) for mark in response.order]
         return replace(response, content=heard, refusal="", order=order)
     content, refusal = visible[: min(end, len(response.content))], visible[len(response.content) : end]
     order = [replace(mark, content=min(mark.content, len(content))) for mark in response.order]

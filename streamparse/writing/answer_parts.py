@@ -54,6 +54,7 @@ def _arrange(response: ParsedResponse) -> Iterator[Part]:
         part = items.pop(mark.index, None) if mark.what == "item" else calls.pop(mark.index, None)
         if part is not None:
             yield part
+            content = max(content, mark.content + mark.length)
     yield Thought(response.reasoning[reasoning:])
     yield from items.values()
     yield Text(response.content[content:])
