@@ -75,7 +75,7 @@ class Wire(MinimalWire, Protocol):
     """Whether the servers parse the calls that the model writes, so that markup in the text is text."""
     reopens: ClassVar[bool]
     """Whether another answer may begin after the end marker, and counts."""
-    shape: ClassVar[type[Any] | None]
+    shape: ClassVar[Any]
     """The Struct of a message, which names what is read of it; None if that is not known."""
 
     @property
