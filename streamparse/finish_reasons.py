@@ -76,6 +76,7 @@ _LISTED: Final[dict[Stop, tuple[str, ...]]] = {
     ),
     "filter": (
         "blocked",  # what the wire of Gemini writes before the reason for which a prompt was blocked
+        "intervened",  # what a guardrail of Amazon's has done, where the model gives no reason
         *("language", "jailbreak", "escalation", "pup_limited_disabled", "3", "4"),  # Gemini
     ),
     "error": (

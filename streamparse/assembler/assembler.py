@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import Any
 
 from streamparse.assembler.call import CallState, State
-from streamparse.assembler.event_log import EventLog, ParseHalted
+from streamparse.assembler.event_log import EventLog, Offset, ParseHalted
 from streamparse.events import (
     Done,
     Place,
@@ -83,6 +83,8 @@ class Assembler:
         """How many calls have started so far."""
         self.has_ended = False
         """Whether the server ended its turn, and has not gone on since."""
+        self.marker: Offset | None = None
+        """Where the wire's own end marker stands, once it has come and nothing that counts has followed it."""
         self.is_watching = True
         """Whether text, a thought or a call behind a finish takes it back; else who stands in front says when."""
 
@@ -358,9 +360,11 @@ class Assembler:
             self.has_ended = self._is_alert = True
             if self._open and self._is_settled:
                 self._settle_empty()
+        self.marker = self.marker or Offset(self.record.position.offset)
 
     def go_on(self) -> None:
         self.has_ended = False
+        self.marker = None
 
     # -- the end, as the parsers see it --------------------------------------------------------------------------
 
@@ -601,7 +605,7 @@ class Assembler:
         """The model moved on: a call that waits with a `{}` is complete, and the turn has not ended yet."""
         self._is_alert = False
         if self.is_watching:
-            self.has_ended = False
+            self.go_on()
         for call in list(self._waiting.values()):
             self._settle(call)
 

@@ -14,7 +14,7 @@ from streamparse.assembler import Assembler, HasOffset
 from streamparse.dialects import CATALOGUE, InBandParser
 from streamparse.events import Place, Source
 from streamparse.frames import Frame
-from streamparse.parser.empty_answers import find_unread_text
+from streamparse.parser.empty_answers import MOST_LOOKED_AT, find_unread_text
 from streamparse.parser.options import ParserOptions
 from streamparse.parser.wire_selector import WireSelector
 from streamparse.providers.wires import WIRES
@@ -57,7 +57,8 @@ class AssemblyLine:
         self._is_open = True  # no limit has ended the answer early
         self._has_intents = False  # what is written like a call at the end of the answer was looked for
         self._unread: dict[str, int] | None = None
-        self._early: list[Frame] = []  # the first messages, of which nothing was understood so far
+        self._is_early = True  # nothing was said yet
+        self._early: list[Frame] = []  # the first messages, while that is so
 
     @property
     def response(self) -> ParsedResponse:
@@ -110,6 +111,12 @@ class AssemblyLine:
             self._recover()
         self._check_for_answer()
         self._assembler.close(truncated)
+
+    def _note_early(self, frame: Frame) -> None:
+        """Keep a message of the beginning: if nothing comes of any, they are looked at again."""
+        if self._selector is not None and not self._selector.over:
+            self._early.append(frame)
+            self._is_early = len(self._early) < MOST_LOOKED_AT
 
     def _check_for_answer(self) -> None:
         """Report an answer that says nothing although something was sent."""

@@ -76,7 +76,6 @@ class StreamParser(AssemblyLine):
         self._frames = 0
         self._message_bytes = 0
         self._joiner: SurrogateJoiner | None = None  # once text was fed
-        self._is_early = True  # nothing was said yet
 
     def feed(self, chunk: bytes | bytearray | memoryview | str | Mapping[str, Any] | Record) -> list[Event]:
         """Take the next piece of the body: bytes or text cut anywhere, one decoded message, or an SDK's object of one.
@@ -339,10 +338,12 @@ class StreamParser(AssemblyLine):
                 if selector.scope != "body" and selector.has_ended:
                     break
                 record.position = frame
+                if self._is_early:
+                    self._note_early(frame)
                 (selector.take or selector.look)(frame)
             self._frames += len(frames)
-            if self._is_early:
-                self._note_early(frames)
+            if self._is_early and any(event.__class__ is not Error for event in record.events):
+                self._is_early, self._early = False, []
             fault = self._framer.error
             if selector.scope != "body" and selector.has_ended:
                 self._fast_path = None
@@ -352,12 +353,6 @@ class StreamParser(AssemblyLine):
                 self._open_fast_path()
         except ParseHalted:
             self._stop()
-
-    def _note_early(self, frames: list[Frame]) -> None:
-        """Keep the first messages as long as nothing comes of them."""
-        said = any(event.__class__ is not Error for event in self._record.events)
-        self._early = [] if said else (self._early + frames)[:MOST_LOOKED_AT]
-        self._is_early = not said and len(self._early) < MOST_LOOKED_AT
 
     def _open_fast_path(self) -> None:
         """Once framing and wire are known and something was said, take the fast path for single messages."""
@@ -405,9 +400,8 @@ class StreamParser(AssemblyLine):
         if self._is_open:
             try:
                 self._selector.give_up()
-                # The answer ends at its marker if no more is read, else with the body.
-                is_over, position = self._selector.has_ended, self._record.position
-                end = position if is_over else Offset(self._framer.received + self._message_bytes)
+                # The answer ends at its marker, however much of what follows is read, else with the body.
+                end = self._assembler.marker or Offset(self._framer.received + self._message_bytes)
                 self._close_wire(end)
                 self._finish(end, truncated)
             except ParseHalted:

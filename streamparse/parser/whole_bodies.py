@@ -20,7 +20,6 @@ from streamparse.frames import AutoFramer, Format, Frame, FramingError
 from streamparse.json import snapshot
 from streamparse.limits import Limits
 from streamparse.parser.assembly_line import AssemblyLine
-from streamparse.parser.empty_answers import MOST_LOOKED_AT
 from streamparse.parser.late_calls import JSONRun
 from streamparse.parser.options import ParserOptions
 from streamparse.parser.to_builtins import Unreadable, to_builtins
@@ -332,6 +331,8 @@ class _BodyLine(AssemblyLine):
         try:
             for frame in body.frames:
                 self._record.position = frame
+                if self._is_early:
+                    self._note_early(frame)
                 if frame is claimed:  # no second look is needed
                     selector.accept(frame)
                 else:
@@ -340,11 +341,10 @@ class _BodyLine(AssemblyLine):
                 self._halt(body.fault.code, body.fault.message, body.fault)
             if body.ends_in_value and not selector.over:
                 self._sink.go_on()
-            end = Offset(body.size)
+            end = self._assembler.marker or Offset(body.size)
             self._close_wire(end)
             if body.is_whole and not self._assembler.has_ended and not (body.wire is None and self.is_silent):
                 self._assembler.end_whole()
-            self._early = body.frames[:MOST_LOOKED_AT]
             self._close_text(end, self._assembler.has_stopped)
         except ParseHalted:  # the response says why
             self._is_open = False

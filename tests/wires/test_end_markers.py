@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from cuts import in_pieces, merged
-from fixture_streams import NAMES, read_body, read_index
+from fixture_streams import NAMES, make_parser, read_body, read_index, read_tools
 
 import streamparse as sp
 
@@ -120,6 +120,15 @@ def test_who_closes_at_the_end_marker_misses_nothing(name: str) -> None:
     expected = _read(name, 1 << 20, to_the_end=True)
     for size in (1, 40, 1 << 20):
         assert _read(name, size, to_the_end=False) == expected, size
+
+
+@pytest.mark.parametrize("name", sorted({*NAMES} - SEVERAL))
+def test_a_loop_that_stops_at_the_marker_has_each_error_where_a_parser_of_the_whole_body_has_it(name: str) -> None:
+    options = {key: value for key, value in read_index()[name].items() if key != "tools"}
+    body, parser = read_body(name), make_parser(name)
+    expected = merged([*parser.feed(body), *parser.close()])
+    tools = [read_tools()[tool] for tool in read_index()[name].get("tools", ())]
+    assert merged(sp.iter_events([body], **options, tools=tools)) == expected
 
 
 @pytest.mark.parametrize("status", ["queued", "in_progress"])

@@ -99,12 +99,12 @@ class Anthropic(MessageWire[Event]):
         self._stopped = False  # the message has, which is more than its turn
 
     @staticmethod
-    def claims(message: dict[str, Any], event: bytes, /) -> bool:
+    def claims(message: dict[str, Any], _event: bytes, /) -> bool:
         kind = message.get("type")
         if kind == "error":  # that of the Responses API is numbered
             return isinstance(message.get("error"), dict) and "sequence_number" not in message
         if kind == "ping":  # others keep a connection alive so, too
-            return event == b"ping"
+            return False
         return kind in TYPES or (kind == "message" and isinstance(message.get("content"), list))
 
     @property

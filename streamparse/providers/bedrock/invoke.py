@@ -44,6 +44,10 @@ _TEXTS: Final = ("outputText", "generation", "completion")
 _LISTS: Final = ("outputs", "results", "generations")
 
 
+_GUARDRAIL: Final = "amazon-bedrock-guardrailAction"
+_INTERVENED: Final = "INTERVENED"
+
+
 class _Call(msgspec.Struct, gc=False):
     name: str | None = None
     parameters: msgspec.Raw = msgspec.Raw()
@@ -62,6 +66,7 @@ class _Chunk(_Counts, gc=False):
     completion: str | None = None
     text: str | None = None
     completionReason: str | None = None
+    guardrail: str | None = msgspec.field(default=None, name=_GUARDRAIL)
     stop_reason: str | None = None
     finish_reason: str | None = None
     outputs: list[_Chunk] | None = None
@@ -76,9 +81,14 @@ _NOTHING: Final = _Chunk()
 
 
 class BedrockText(MessageWire[_Chunk]):
-    """Reads the chunks of a text API; Cohere's calls come whole."""
+    """Reads the chunks of a text API; Cohere's calls come whole.
+
+    Where a guardrail has blocked the answer, no reason comes; where it has masked a part of it, one does.
+    """
 
     shape = _Chunk
+    _is_blocked = False
+    _has_reason = False
 
     @staticmethod
     def claims(message: dict[str, Any], _event: bytes, /) -> bool:
@@ -106,14 +116,22 @@ class BedrockText(MessageWire[_Chunk]):
             for inner in (getattr(chunk, key) or ())[:1]:
                 self.take(inner)
         self._send_usage(get_fields(chunk, _Counts.__struct_fields__) or None)
+        self._is_blocked = self._is_blocked or chunk.guardrail == _INTERVENED
         reason = chunk.completionReason or chunk.stop_reason or chunk.finish_reason
         if reason:
+            self._has_reason = True
             self._sink.finish(reason, find_listed_outcome(reason))
+
+    def close(self) -> None:
+        super().close()
+        if self._is_blocked and not self._has_reason:
+            self._sink.finish(_INTERVENED, "failed")
 
 
 # -- ----------------------------------------------------------------------------------------------------
 
 _METRICS: Final = METRICS.encode()
+_ACTION: Final = _GUARDRAIL.encode()
 _CONVERSE: Final = "bedrock-converse"
 _CLAUDE: Final = "anthropic"
 """Its wire sends the metrics itself."""
@@ -129,6 +147,7 @@ class Invoked:
         self._wire: Wire | None = None
         self._undecided: list[Frame] = []
         self._lost = 0  # messages of no wire
+        self._has_intervened = False  # a guardrail has blocked or masked something, which is reported once
 
     @property
     def ignored(self) -> int:
@@ -184,6 +203,10 @@ class Invoked:
             metrics = decode_untyped(frame.data).get(METRICS)
             if metrics is not None:
                 self._sink.item(METRICS, metrics)
+        if not self._has_intervened and _ACTION in frame.data:
+            self._has_intervened = decode_untyped(frame.data).get(_GUARDRAIL) == _INTERVENED
+            if self._has_intervened:
+                self._sink.item(_GUARDRAIL, _INTERVENED)
 
     def _refuse(self) -> None:
         """No wire speaks like these messages."""

@@ -128,7 +128,7 @@ class Gemini(MessageWire[Chunk]):
         self._decoder = _Decoder(self.decode)
         self.decode = self._decoder  # until a message was taken
         self._interactions = Interactions(sink, limits)
-        self._usage: dict[str, Any] | None = None  # cumulative: the last one counts
+        self._usage: dict[str, Any] | None = None  # cumulative, but later ones leave out counts
         self._call: Call | None = None  # whose arguments come in pieces
         self._writer = ArgumentWriter()
         self._id: str | None = None  # and its id, if it has one
@@ -164,7 +164,7 @@ class Gemini(MessageWire[Chunk]):
         elif chunk.usageMetadata is None and chunk.promptFeedback is None:
             raise UnknownMessage
         if chunk.usageMetadata is not None:
-            self._usage = chunk.usageMetadata
+            self._usage = chunk.usageMetadata if self._usage is None else self._usage | chunk.usageMetadata
         if chunk.promptFeedback is not None or chunk.error is not None:
             self._take_failure(chunk)
 

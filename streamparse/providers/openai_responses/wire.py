@@ -353,6 +353,7 @@ class OpenAIResponses(MessageWire[Event]):
             self._sink.item("incomplete_details", details)
         filtered = isinstance(details, dict) and details.get("reason") == "content_filter"
         self._sink.finish(status, "failed" if filtered else find_outcome(status))
+        self._sink.end()
         self._ended = True
 
     def _take_other(self, event: Event) -> None:
