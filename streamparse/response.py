@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -68,6 +68,13 @@ class Mark(msgspec.Struct, frozen=True, gc=False):
     length: int = 0
 
 
+FACTS: Final = (
+    "model", "id", "service_tier", "system_fingerprint", "provider", "native_finish_reason", "safety",
+    "content_filters",
+)  # fmt: skip
+"""The fields of `ParsedResponse` that say something about an answer; each is filled as soon as it is known."""
+
+
 class ParsedResponse(msgspec.Struct, kw_only=True):
     """A whole response, or what has come of one so far.
 
@@ -75,6 +82,14 @@ class ParsedResponse(msgspec.Struct, kw_only=True):
     `formats` names by the index of each call that was found in the text, whole or broken, the dialect that it is
     written in, or "json-content"; calls that are not there came natively.
     `intents` are known once an answer is over: of a whole response all, of a stream those that are written as calls.
+
+    Who answered, and how, as far as the server says it, under the same names on every wire:
+
+    - `model`, `id`: the model that answered, and the id of the answer.
+    - `service_tier`, `system_fingerprint`: how it was served, and the version of what served it.
+    - `provider`, `native_finish_reason`: behind a router who served it, and that one's own word for the end.
+    - `safety`, `content_filters`: what was found in the prompt (`"prompt"`) and in the answer (`"answer"`), each as the
+      server writes it.
     """
 
     content: str = ""
@@ -89,6 +104,14 @@ class ParsedResponse(msgspec.Struct, kw_only=True):
     errors: list[Error] = []
     finish_reason: str | None = None
     usage: dict[str, Any] | None = None
+    model: str | None = None
+    id: str | None = None
+    service_tier: str | None = None
+    system_fingerprint: str | None = None
+    provider: str | None = None
+    native_finish_reason: str | None = None
+    safety: dict[str, Any] | None = None
+    content_filters: dict[str, Any] | None = None
     ok: bool = False
     raw_response: Any = None
 
@@ -112,6 +135,11 @@ class ParsedResponse(msgspec.Struct, kw_only=True):
             return word
         waits = bool(self.broken_calls) or any(not call.revoked for call in self.tool_calls)
         return "tools" if waits else "end"
+
+    @property
+    def own_items(self) -> list[dict[str, Any]]:
+        """The items that are part of the answer; those that only say something about it (log-probabilities) are not."""
+        return [item for item in self.items if "about" not in item]
 
     @property
     def tokens(self) -> TokenCounts:

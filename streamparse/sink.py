@@ -110,6 +110,13 @@ class Sink(Protocol):
     def item(self, kind: str, data: Any, index: int | None = None) -> None:
         """JSON without a verb of its own came."""
 
+    def fact(self, name: str, value: Any) -> None:
+        """Something about the answer is known, which is no part of it: a field of `ParsedResponse`, else an item.
+
+        Where the field is a dict, its keys are added.  A value that is empty, or of another type than the field's, says
+        nothing.
+        """
+
     def usage(self, usage: dict[str, Any]) -> None:
         """Token counts came; later ones replace or add to earlier ones."""
 

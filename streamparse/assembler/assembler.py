@@ -30,13 +30,14 @@ from streamparse.json import JSONError, Mode
 from streamparse.json.scan import Scanner
 from streamparse.limits import Limits, most
 from streamparse.patterns import BLANKS, lazy_re
-from streamparse.response import BrokenCall, Mark, ParsedResponse
+from streamparse.response import FACTS, BrokenCall, Mark, ParsedResponse
 from streamparse.sink import Call, Outcome
 from streamparse.tools import Toolset
 
 _ITEMS_OF_CALLS = ("_call", "_tool_use", "toolCall", "executed_tools")
 """How the kinds of items end that are calls: of tools that take text, or that the server runs itself."""
 
+_FACTS_OF_PARTS = ("safety", "content_filters")
 _UNDECIDED = lazy_re(r"[ \t\r\n]*(?:\{[ \t\r\n]*)?")
 _PLACEHOLDER = lazy_re(r"[ \t\r\n]*\{[ \t\r\n]*\}")
 _NOTHING = ("", "null")
@@ -109,7 +110,7 @@ class Assembler:
     @property
     def _has_said_nothing(self) -> bool:
         response = self.response
-        content = response.content or response.reasoning or response.refusal or response.items
+        content = response.content or response.reasoning or response.refusal or response.own_items
         return not (content or self.calls_found)
 
     @property
@@ -182,6 +183,18 @@ class Assembler:
         self.record.mark_item()
         self.record.events.append(ProviderItem(kind, data, index))
         self.record.response.items.append({"kind": kind, "data": data, "index": index})
+
+    def fact(self, name: str, value: Any) -> None:
+        response = self.record.response
+        if not value:
+            return
+        if name not in FACTS:
+            self.item(name, value)
+            response.items[-1]["about"] = True
+        elif name in _FACTS_OF_PARTS and isinstance(value, dict):
+            setattr(response, name, (getattr(response, name) or {}) | value)
+        elif name not in _FACTS_OF_PARTS and isinstance(value, str):
+            setattr(response, name, value)
 
     # -- verbs: calls --------------------------------------------------------------------------------------------
 

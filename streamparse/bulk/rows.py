@@ -29,6 +29,7 @@ class Row(msgspec.Struct, kw_only=True, gc=False):
     `source` and `row` say where its body was: a file, or a row of a table, from 0.  The columns that begin with `call_`
     have one entry for each complete call that was not taken back, `broken_call_` one for each that never became whole,
     and `error_` one for each error.  Arguments of complete calls are JSON, those of broken ones what there was of them.
+    `safety` and `content_filters` are JSON.
     """
 
     source: str = ""
@@ -37,6 +38,14 @@ class Row(msgspec.Struct, kw_only=True, gc=False):
     ok: bool = False
     stop: str | None = None
     finish_reason: str | None = None
+    model: str | None = None
+    id: str | None = None
+    service_tier: str | None = None
+    system_fingerprint: str | None = None
+    provider: str | None = None
+    native_finish_reason: str | None = None
+    safety: str | None = None
+    content_filters: str | None = None
     content: str = ""
     reasoning: str = ""
     refusal: str = ""
@@ -92,11 +101,20 @@ class RowMaker:
             ok=response.ok,
             stop=response.stop,
             finish_reason=response.finish_reason,
+            model=response.model,
+            id=response.id,
+            service_tier=response.service_tier,
+            system_fingerprint=response.system_fingerprint,
+            provider=response.provider,
+            native_finish_reason=response.native_finish_reason,
             content=response.content,
             reasoning=response.reasoning,
             refusal=response.refusal,
             bytes=len(body),
         )
+        if response.safety or response.content_filters:
+            row.safety = _encode(response.safety).decode() if response.safety else None
+            row.content_filters = _encode(response.content_filters).decode() if response.content_filters else None
         if response.usage:
             tokens = response.tokens
             row.prompt_tokens, row.cached_tokens = tokens.prompt, tokens.cached

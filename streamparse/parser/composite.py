@@ -32,7 +32,7 @@ from streamparse.parser.options import ParserOptions
 from streamparse.parser.whole_bodies import BodyReader, NativeReader
 from streamparse.protocols import ToolCallParser
 from streamparse.providers.wires import DEFAULT_WIRE, WireName
-from streamparse.response import BrokenCall, Mark, ParsedResponse, ToolCall
+from streamparse.response import FACTS, BrokenCall, Mark, ParsedResponse, ToolCall
 from streamparse.tools.toolset import read_toolset
 
 Strategy: TypeAlias = Literal["merge", "first"]
@@ -239,6 +239,8 @@ def merge_readings(parsers: Sequence[ToolCallParser], strategy: Strategy, body: 
         ok=any(reading.ok for reading in readings),
         raw_response=body,
     )
+    for name in FACTS:
+        setattr(response, name, next(filter(None, (getattr(reading, name) for reading in readings)), None))
     called = {call.name for call in response.tool_calls}
     response.intents = _drop_repeats(
         each for reading in readings for each in reading.intents if each.name not in called

@@ -30,7 +30,19 @@ class FastPath:
 
     __slots__ = (
         *("_forms", "_learnt_at", "_misses_left", "_pause", "_selector", "_wire"),
-        *("cut_at", "decode", "framer", "held", "is_cut", "learns_from", "take", "tell", "template", "try_single"),
+        *(
+            "cut_at",
+            "decode",
+            "framer",
+            "held",
+            "is_cut",
+            "learns_from",
+            "read_facts",
+            "take",
+            "tell",
+            "template",
+            "try_single",
+        ),
     )
 
     def __init__(self, framer: Framer, wire: Wire, selector: WireSelector) -> None:
@@ -38,6 +50,7 @@ class FastPath:
         self.try_single = framer.try_single
         self.decode = wire.decode
         self.take = wire.take
+        self.read_facts = wire.read_facts
         self.template: FrameTemplate | LineTemplate | None = None
         self.tell: Callable[[str], None]
         self.learns_from = sys.maxsize if wire.plain is None else 0
@@ -83,7 +96,8 @@ class FastPath:
             if framer.singles >= self.learns_from:
                 self.learn(data[at:end], message)
             try:
-                take(message)
+                if take(message) is True:
+                    wire.read_facts(payload)
             except UnknownMessage:
                 framer.unread(data[at:end])
                 break
@@ -113,6 +127,13 @@ class FastPath:
         """Return what is held; nothing is held afterwards."""
         held, self.held = self.held, b""
         return held
+
+    def learn_single(self, chunk: bytes, message: Any) -> None:
+        """Keep the form of a message that came alone, unless it is the first of its type, which often stands alone."""
+        if self.framer.singles != self.framer.turned_at:
+            self.learn(chunk, message)
+        else:
+            self.template = None
 
     def learn(self, chunk: bytes, message: Any) -> None:
         """Keep the form of a message that is taken now, if it may serve for the next ones."""

@@ -88,11 +88,12 @@ class StreamParser(AssemblyLine):
         if path.is_cut:
             return self._feed_several(path, chunk)
         # Most reads are one plain message.  It is taken right here, for a call costs more than a line.
-        tell: Callable[[Any], None]
+        tell: Callable[[Any], bool | None]
         message: Any
+        data: bytes | None
         template = path.template
         if template is not None and (message := template.take(chunk)) is not None:
-            tell = path.tell
+            tell, data = path.tell, None
         elif template is not None and (len(chunk) > template.longest or chunk[-1:] != b"\n"):
             return self._feed_several(path, chunk)
         else:
@@ -108,12 +109,10 @@ class StreamParser(AssemblyLine):
             tell = path.take
             framer = path.framer
             if framer.singles >= path.learns_from:
-                if framer.singles != framer.turned_at:
-                    path.learn(chunk, message)
-                else:  # the first of its type often stands alone
-                    path.template = None
+                path.learn_single(chunk, message)
         try:
-            tell(message)
+            if tell(message) is True and data is not None:
+                path.read_facts(data)
         except ParseHalted:
             self._stop()
         except UnknownMessage:

@@ -319,7 +319,7 @@ class _BodyLine(AssemblyLine):
     def is_silent(self) -> bool:
         """Whether nothing of an answer has come, and no failure."""
         response = self.response
-        said = response.content or response.reasoning or response.refusal or response.items
+        said = response.content or response.reasoning or response.refusal or response.own_items
         failed = any(error.code == "provider_error" for error in response.errors)
         return not (said or failed or self._assembler.calls_found)
 

@@ -27,6 +27,7 @@ from streamparse.json import JSONError, read
 from streamparse.limits import Limits, most
 from streamparse.patterns import lazy_re
 from streamparse.reading.decode import (
+    decode_lenient,
     decode_untyped,
     find_objects,
     get_fields,
@@ -142,6 +143,7 @@ _MAKING: Final = Lock()
 _PATH = lazy_re(r"`\$((?:\.[\w-]+|\[\d+\])+)`")
 _STEP = lazy_re(r"\.([\w-]+)|\[(\d+)\]")
 _MOST_PRUNINGS: Final = 8
+_MOST_LOOKS: Final = 4  # Azure's first chunk names nothing
 _HTML: Final = lazy_re(rb"<[A-Za-z!]")
 _LONGEST_PAGE: Final = 2000
 _LONGEST_FAILURE: Final = 32
@@ -164,6 +166,8 @@ class MessageWire(Generic[T]):
     """The Struct of messages that `shape` refuses, if it is another one."""
     argument_texts: ClassVar[tuple[tuple[str, ...], ...]] = ()
     """Paths to texts of arguments: some relays send an object there."""
+    facts: ClassVar[type[Any] | None] = None
+    """The Struct of what a message says about the answer, each field by the name that the sink has for it."""
     reads: ClassVar[tuple[str, ...]] = ()
     parses_calls: ClassVar[bool] = False
     reopens: ClassVar[bool] = False
@@ -179,6 +183,7 @@ class MessageWire(Generic[T]):
         self.waits = False
         self._page: StringIO | None = None  # HTML where an event should be: a gateway has failed
         self._sent: dict[str, Any] | None = None  # what was sent last of the items that are repeated
+        self._looks = _MOST_LOOKS  # so many more messages may be looked at for who answers
         self._over = False
         self._failed = False
         self.ignored = 0
@@ -192,9 +197,20 @@ class MessageWire(Generic[T]):
     def over(self) -> bool:
         return self._over
 
-    def take(self, message: T) -> None:
-        """Send the sink what a decoded message holds; raise UnknownMessage for one that holds nothing of the wire."""
+    def take(self, message: T) -> bool | None:
+        """Send the sink what a decoded message holds; raise UnknownMessage for one that holds nothing of the wire.
+
+        True asks for `read_facts`.
+        """
         raise NotImplementedError
+
+    def read_facts(self, data: bytes) -> None:
+        """Send the sink what a message says about the answer, which `shape` does not name: most messages repeat it."""
+        self._looks -= 1
+        facts = read_struct(data, self.facts) if self.facts is not None else None
+        for name, value in get_fields(facts).items() if facts is not None else ():
+            self._sink.fact(name, value)
+            self._looks = 0
 
     @property
     def plain(self) -> Callable[[T], Plain | None] | None:
@@ -217,7 +233,8 @@ class MessageWire(Generic[T]):
         if message is None:
             return
         try:
-            self.take(message)
+            if self.take(message):
+                self.read_facts(frame.data)
         except UnknownMessage as unknown:
             error = find_error(decode_untyped(frame.data))
             self._fail(error)
@@ -411,6 +428,18 @@ def find_decoder(shape: type[Any]) -> Callable[[bytes], Any]:
         if decode is None:
             decode = _DECODERS[shape] = msgspec.json.Decoder(shape).decode
     return decode
+
+
+def read_struct(data: bytes, shape: type[T]) -> T | None:
+    """Read a few fields of a message; None if it is not as expected."""
+    try:
+        return cast("T", find_decoder(shape)(data))
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return msgspec.convert(decode_lenient(data), shape, strict=False)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _prune(value: Any, path: list[tuple[str, str]]) -> None:

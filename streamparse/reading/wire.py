@@ -56,8 +56,11 @@ class MinimalWire(Protocol):
     def decode(self) -> Callable[[bytes], Any]:
         """The typed decoder of a plain frame's data; raises ValueError or RecursionError for what is not plain."""
 
-    def take(self, message: Any, /) -> None:
-        """Send the sink what a decoded message holds; raises UnknownMessage for one that holds nothing."""
+    def take(self, message: Any, /) -> bool | None:
+        """Send the sink what a decoded message holds; raises UnknownMessage for one that holds nothing.
+
+        True asks for more than was decoded: `read_facts` is given the data of the message.
+        """
 
     def frame(self, frame: Frame) -> None:
         """Send the sink what a frame holds: `decode` and `take` for a message, and whatever other frames need."""
@@ -95,6 +98,9 @@ class Wire(MinimalWire, Protocol):
         wire has no such messages.
         """
 
+    def read_facts(self, data: bytes, /) -> None:
+        """Send the sink what a message says about the answer: who made it, and how."""
+
     def find_run(self, tell: Callable[[str], None], /) -> TellRun | None:
         """Return the verb for several strings, for the verb that `plain` returned for one; None if there is none."""
 
@@ -107,6 +113,7 @@ DEFAULTS: Final[dict[str, Any]] = {
     "over": False,
     "waits": False,
     "plain": None,
+    "read_facts": lambda _wire, _data: None,
     "find_run": lambda _wire, _tell: None,
 }
 """What a wire has that does not say otherwise."""

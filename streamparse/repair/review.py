@@ -89,7 +89,7 @@ def _is_empty(response: ParsedResponse) -> bool:
     With a reason for its end an answer may be empty: Claude ends a turn so if it has nothing to add to a result.
     """
     content = response.content.strip() or response.reasoning.strip() or response.refusal or response.finish_reason
-    return not (content or response.tool_calls or response.broken_calls or response.items or response.errors)
+    return not (content or response.tool_calls or response.broken_calls or response.own_items or response.errors)
 
 
 # -- attempts --------------------------------------------------------------------------------------

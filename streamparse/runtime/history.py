@@ -218,7 +218,7 @@ def _count_entry(entry: Entry, count: CountTokens) -> int:
     calls: list[ToolCall | BrokenCall] = [*response.tool_calls, *response.broken_calls]
     texts = [response.content, response.reasoning, response.refusal]
     texts += [text for call in calls for text in (call.name, call.raw)]
-    texts += [str(item.get("data")) for item in response.items]
+    texts += [str(item.get("data")) for item in response.own_items]
     sizes = [count(text) for text in texts if text] + [_count_result(result, count) for result in entry.results]
     return sum(sizes) + _TOKENS_AROUND * (1 + len(calls))
 

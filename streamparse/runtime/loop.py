@@ -256,7 +256,7 @@ class Loop:
 
     def _go_on(self, response: ParsedResponse, results: Sequence[ToolResult]) -> Command:
         has_answers = any(not result.revoked for result in results)
-        says = bool(response.content or response.items)
+        says = bool(response.content or response.own_items)
         if says and response.ok and not has_answers and is_paused(response.finish_reason):
             return self._ask()
         fault = _describe_fault(response, has_answers=has_answers)

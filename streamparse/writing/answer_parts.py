@@ -38,7 +38,7 @@ def arrange_answer(response: ParsedResponse) -> list[Part]:
 
 def _arrange(response: ParsedResponse) -> Iterator[Part]:
     calls = {call.index: call for call in response.tool_calls if not call.revoked}
-    items = {place: _make_item(item) for place, item in enumerate(response.items)}
+    items = {place: _make_item(item) for place, item in enumerate(response.items) if "about" not in item}
     content = reasoning = 0
     has_begun = False
     if not response.order:

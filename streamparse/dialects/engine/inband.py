@@ -246,6 +246,9 @@ class InBandParser:
         self._flush()
         self._sink.item(kind, data, index)
 
+    def fact(self, name: str, value: Any) -> None:
+        self._sink.fact(name, value)
+
     def error(self, scope: Scope, code: str, message: str, offset: int | None = None) -> None:
         self._flush()
         self._sink.error(scope, code, message, offset)

@@ -66,6 +66,9 @@ class Delta(Turn, gc=False):
 class Message(Turn, gc=False):
     content: list[dict[str, Any]] | None = None
     usage: dict[str, Any] | None = None
+    id: str | None = None
+    model: str | None = None
+    provider: str | None = None  # OpenRouter
 
 
 class Event(Message, gc=False):
@@ -184,6 +187,8 @@ class Anthropic(MessageWire[Event]):
         self._blocks.restart()
 
     def _take_whole(self, message: Message) -> None:
+        for name in ("id", "model", "provider"):
+            self._sink.fact(name, getattr(message, name))
         if message.usage:
             self._send_counts(message.usage)
         for index, block in enumerate(message.content or ()):
@@ -196,6 +201,7 @@ class Anthropic(MessageWire[Event]):
             usage = {name: count for name, count in usage.items() if count is not None}
         if usage:
             self._sink.usage(usage)
+            self._sink.fact("service_tier", usage.get("service_tier"))
 
     def _take_turn(self, turn: Turn) -> None:
         if turn.stop_sequence is not None or turn.stop_details is not None or turn.container is not None:

@@ -105,6 +105,7 @@ class Event(Named, gc=False):
     trace: Any = None
     additionalModelResponseFields: Any = None
     output: Output | None = None
+    serviceTier: Any = None
 
 
 # -- ----------------------------------------------------------------------------------------------------
@@ -116,6 +117,7 @@ _NO_DELTA: Final = Delta()
 _FAILURE: Final = lazy_re(rb"(?i).+(?:error|exception)$")
 _CALLS: Final = (None, "tool_use")
 """The types of a call of the caller's tools (Nova 2 names it); with another one the server runs the tool itself."""
+_ASSESSMENTS: Final = {"prompt": "inputAssessment", "answer": "outputAssessments"}
 _ITEMS: Final = ("metrics", "trace", "additionalModelResponseFields")
 
 
@@ -196,10 +198,20 @@ class BedrockConverse(MessageWire[Event]):
         if event.usage:
             self._sink.usage(event.usage)
         self._send_items(event, _ITEMS)
+        self._send_facts(event)
         if event.stopReason:
             outcome = find_listed_outcome(event.stopReason)
             self._blocks.finish(cut=outcome == "cut")
             self._sink.finish(event.stopReason, outcome)
+
+    def _send_facts(self, event: Event) -> None:
+        """How the answer was served, and what a guardrail found."""
+        tier = event.serviceTier
+        self._sink.fact("service_tier", tier.get("type") if isinstance(tier, dict) else None)
+        guardrail = event.trace.get("guardrail") if isinstance(event.trace, dict) else None
+        if isinstance(guardrail, dict):
+            found = {place: guardrail.get(name) for place, name in _ASSESSMENTS.items()}
+            self._sink.fact("safety", {place: value for place, value in found.items() if value})
 
     def _start(self, index: int | None, block: Delta) -> None:
         """A block starts: a call, or one that will be an item."""

@@ -62,12 +62,19 @@ class _Event(_End, gc=False):
     index: int | None = None
     delta: _Delta | None = None
     message: _Message | str | None = None
+    logprobs: Any = None
+
+
+class _Facts(msgspec.Struct, gc=False):
+    id: str | None = None
+    logprobs: Any = None
 
 
 class Cohere(MessageWire[_Event]):
     """Cohere's chat, version 2."""
 
     shape = _Event
+    facts = _Facts
     argument_texts = (
         ("message", "tool_calls", "function", "arguments"),
         ("delta", "message", "tool_calls", "function", "arguments"),
@@ -86,10 +93,10 @@ class Cohere(MessageWire[_Event]):
         is_whole = isinstance(whole, dict) and "finish_reason" in message and "choices" not in message
         return message.get("type") in _TYPES or is_whole
 
-    def take(self, event: _Event) -> None:
+    def take(self, event: _Event) -> bool:
         if self._over:
             self.ignored += 1
-            return
+            return False
         delta = event.delta
         if delta is not None:
             message = delta.message
@@ -114,6 +121,7 @@ class Cohere(MessageWire[_Event]):
             self._end_call(event.index)
         else:
             self._take_whole(event)
+        return self._looks > 0 or event.logprobs is not None
 
     def plain(self, event: _Event) -> Plain | None:
         message = event.delta.message if event.delta is not None else None

@@ -62,6 +62,9 @@ class Interaction(msgspec.Struct, gc=False):
 
     status: str | None = None
     usage: dict[str, Any] | None = None
+    id: str | None = None
+    model: str | None = None
+    service_tier: str | None = None
 
 
 class InteractionEvent(Interaction, gc=False):
@@ -119,6 +122,8 @@ class Interactions:
             self._finish(event.interaction)
         elif event.object == "interaction":
             self._take_whole(event)
+        if event.interaction is not None or event.object == "interaction":
+            self._send_facts(event.interaction or event)
         if event.metadata is not None and event.metadata.usage is not None:
             self._sink.usage(event.metadata.usage)
 
@@ -126,6 +131,10 @@ class Interactions:
         """The body is over: what the server itself did is sent as far as it came."""
         for index in list(self._server_steps):
             self._stop(index)
+
+    def _send_facts(self, interaction: Interaction) -> None:
+        for name in ("id", "model", "service_tier"):
+            self._sink.fact(name, getattr(interaction, name))
 
     # -- inside ----------------------------------------------------------------------------------------
 

@@ -19,8 +19,8 @@ from streamparse.limits import Limits
 from streamparse.providers.gemini.interactions import InteractionEvent, Interactions
 from streamparse.providers.gemini.partial_args import ArgumentWriter, PartialArg, PathError
 from streamparse.providers.gemini.sdk_dump import is_dumped, restore_fields, restore_message
-from streamparse.reading.decode import read_argument_text
-from streamparse.reading.message_wire import MessageWire, find_listed_outcome
+from streamparse.reading.decode import get_fields, read_argument_text
+from streamparse.reading.message_wire import MessageWire, find_listed_outcome, read_struct
 from streamparse.reading.wire import UnknownMessage
 from streamparse.sink import Call, Sink
 from streamparse.tools import Toolset
@@ -77,13 +77,16 @@ class Candidate(Notes, gc=False):
     finishReason: str | int | None = None
     index: int | None = None
     finishMessage: str | None = None
+    safetyRatings: Any = None
+    logprobsResult: Any = None
 
 
 class Feedback(msgspec.Struct, gc=False):
-    """Why the prompt was refused."""
+    """Why the prompt was refused, and what was found in it."""
 
     blockReason: str | int | None = None
     blockReasonMessage: str | None = None
+    safetyRatings: Any = None
 
 
 class Chunk(InteractionEvent, gc=False):
@@ -94,6 +97,19 @@ class Chunk(InteractionEvent, gc=False):
     promptFeedback: Feedback | None = None
     error: Any = None
     response: Chunk | None = None
+
+
+class _Usage(msgspec.Struct, gc=False):
+    serviceTier: str | None = None
+
+
+class _Facts(msgspec.Struct, gc=False):
+    """What a chunk says about the answer, which each repeats."""
+
+    modelVersion: str | None = None
+    responseId: str | None = None
+    usageMetadata: _Usage | None = None
+    response: _Facts | None = None
 
 
 # -- ----------------------------------------------------------------------------------------------------
@@ -145,16 +161,18 @@ class Gemini(MessageWire[Chunk]):
             return True
         return Interactions.claims(message)
 
-    def take(self, chunk: Chunk) -> None:
+    def take(self, chunk: Chunk) -> bool:
         if self.decode is self._decoder and not self._decoder.is_dump:
             self.decode = self._decoder.fast
         if self._over:
             self.ignored += 1
-            return
+            return False
+        ends = False
         if chunk.candidates is not None:
             for candidate in chunk.candidates:
                 if candidate.index == self._choice or (candidate.index is None and not self._choice):
                     self._take_candidate(candidate)
+                    ends = candidate.finishReason is not None
                 else:
                     self.ignored += 1
         elif chunk.event_type is not None or chunk.object == "interaction":
@@ -167,6 +185,18 @@ class Gemini(MessageWire[Chunk]):
             self._usage = chunk.usageMetadata if self._usage is None else self._usage | chunk.usageMetadata
         if chunk.promptFeedback is not None or chunk.error is not None:
             self._take_failure(chunk)
+        return self._looks > 0 or ends
+
+    def read_facts(self, data: bytes) -> None:
+        self._looks -= 1
+        facts = read_struct(restore_message(data) if self._decoder.is_dump else data, _Facts)
+        facts = facts.response or facts if facts is not None else _Facts()
+        if facts.modelVersion and facts.responseId:
+            self._looks = 0
+        self._sink.fact("model", facts.modelVersion)
+        self._sink.fact("id", facts.responseId)
+        if facts.usageMetadata is not None:
+            self._sink.fact("service_tier", facts.usageMetadata.serviceTier)
 
     def close(self) -> None:
         super().close()
@@ -197,6 +227,10 @@ class Gemini(MessageWire[Chunk]):
                     self._take_rest(part)
         if candidate.groundingMetadata or candidate.citationMetadata or candidate.urlContextMetadata:
             self._send_new_items(candidate, Notes.__struct_fields__)
+        if candidate.safetyRatings:
+            self._sink.fact("safety", {"answer": candidate.safetyRatings})
+        if candidate.logprobsResult:
+            self._sink.fact("logprobs", candidate.logprobsResult)
         if candidate.finishReason is not None:
             self._finish(str(candidate.finishReason), candidate.finishMessage)
 
@@ -260,6 +294,8 @@ class Gemini(MessageWire[Chunk]):
 
     def _take_failure(self, chunk: Chunk) -> None:
         feedback = chunk.promptFeedback
+        if feedback is not None and (found := get_fields(feedback)):
+            self._sink.fact("safety", {"prompt": found})
         if feedback is not None and feedback.blockReason is not None:
             if feedback.blockReasonMessage:
                 self._fail({"code": feedback.blockReason, "message": feedback.blockReasonMessage})

@@ -50,6 +50,12 @@ class _Line(msgspec.Struct, gc=False):
     load_duration: int | None = None
     prompt_eval_duration: int | None = None
     eval_duration: int | None = None
+    logprobs: list[Any] | None = None
+
+
+class _Facts(msgspec.Struct, gc=False):
+    model: str | None = None
+    logprobs: list[Any] | None = None
 
 
 _COUNTS = tuple(name for name in _Line.__struct_fields__ if name.endswith(("_count", "_duration")))
@@ -107,16 +113,17 @@ class OllamaChat(MessageWire[_Line]):
     """Ollama's `/api/chat`; lines of `/api/generate` are read as well."""
 
     shape = _Line
+    facts = _Facts
     reads: ClassVar[tuple[str, ...]] = ("ollama-generate",)
 
     @staticmethod
     def claims(message: dict[str, Any], _event: bytes, /) -> bool:
         return "done" in message and "response" not in message
 
-    def take(self, line: _Line) -> None:
+    def take(self, line: _Line) -> bool:
         if self._over:
             self.ignored += 1
-            return
+            return False
         message = line.message
         if message is not None:
             if message.thinking:
@@ -138,6 +145,7 @@ class OllamaChat(MessageWire[_Line]):
             self._fail(line.error or line.detail)
         if line.done:
             self._finish(line)
+        return self._looks > 0 or line.logprobs is not None
 
     def plain(self, line: _Line) -> Plain | None:
         message = line.message

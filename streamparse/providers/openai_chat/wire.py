@@ -7,17 +7,17 @@ What the many servers add or leave out is in the tables of `docs/wires.md`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from streamparse.frames import StringTwice, TellRun
 from streamparse.limits import Limits, most
-from streamparse.providers.openai_chat import items
+from streamparse.providers.openai_chat import facts, items
 from streamparse.reading.decode import find_objects, read_str, read_value, write_argument_text
 from streamparse.reading.errors import ErrorFields, find_error
 from streamparse.reading.fragments import Fragments
-from streamparse.reading.message_wire import MessageWire, decode_part, find_outcome
+from streamparse.reading.message_wire import MessageWire, decode_part, find_outcome, read_struct
 from streamparse.reading.pieces import Budget
 from streamparse.reading.wire import Plain
 from streamparse.sink import Sink
@@ -25,6 +25,9 @@ from streamparse.tools import Toolset
 
 # -- ----------------------------------------------------------------------------------------------------
 # The shape of a `chat.completion.chunk`, or of a whole `chat.completion`: only the fields that are read.
+
+
+_NO_RAW: Final = msgspec.Raw()
 
 
 class Function(msgspec.Struct, gc=False):
@@ -90,6 +93,8 @@ class Choice(msgspec.Struct, gc=False):
     finish_reason: str | None = None
     error: Any = None  # OpenRouter
     usage: dict[str, Any] | None = None  # Moonshot
+    logprobs: Any = None
+    content_filter_results: msgspec.Raw = _NO_RAW  # Azure
 
 
 class Groq(msgspec.Struct, gc=False):
@@ -123,6 +128,7 @@ class _Choice(msgspec.Struct, gc=False):
     finish_reason: str | None = None
     stop_reason: Any = None  # DeepSeek on Bedrock; vLLM: what stopped it, besides the finish reason
     reasoning: str | None = None  # OpenRouter
+    logprobs: Any = None
 
 
 class _Chunk(ErrorFields, gc=False, kw_only=True):
@@ -134,10 +140,25 @@ class _LooseChunk(_Chunk, gc=False):
     choices: list[_Choice] | None = None
 
 
+T = TypeVar("T", bound=msgspec.Struct)
+
 _NO_REASONS: Final = ("null", "None")  # DashScope and others write so that the answer goes on
 
 
-class OpenAICompletions(MessageWire[_Chunk]):
+class _ChunkWire(MessageWire[T]):
+    """A wire of chunks, which say in the same fields who answers."""
+
+    def read_facts(self, data: bytes) -> None:
+        self._looks -= 1
+        found = read_struct(data, facts.Facts)
+        if found is not None and found.choices is not None:
+            self._sent = {} if self._sent is None else self._sent
+            facts.send_facts(self._sink, found, self._choice, self._sent)
+            if facts.has_names(found):
+                self._looks = 0
+
+
+class OpenAICompletions(_ChunkWire[_Chunk]):
     """OpenAI's legacy completions: like chat chunks, but a choice holds plain `text`.  Local servers still speak it."""
 
     shape = _Chunk
@@ -155,16 +176,18 @@ class OpenAICompletions(MessageWire[_Chunk]):
         alone = chunk == _Chunk(choices=[_Choice(text, self._choice)])
         return Plain(self._text, text) if text and alone and not self._over else None
 
-    def take(self, chunk: _Chunk) -> None:
+    def take(self, chunk: _Chunk) -> bool:
         if self._over:
             self.ignored += 1
-            return
+            return False
         for choice in chunk.choices or ():
             if choice.index == self._choice or (choice.index is None and not self._choice):
                 if choice.reasoning:
                     self._sink.reasoning(choice.reasoning)
                 if choice.text:
                     self._text(choice.text)
+                if choice.logprobs:
+                    facts.send_logprobs(self._sink, choice.logprobs)
                 reason = choice.finish_reason or choice.stop_reason
                 if reason and isinstance(reason, str) and reason not in _NO_REASONS:
                     self._sink.finish(reason, find_outcome(reason))
@@ -174,6 +197,7 @@ class OpenAICompletions(MessageWire[_Chunk]):
             self._sink.usage(chunk.usage)
         if chunk.error or chunk.choices == [] or chunk.base_resp:
             self._fail(find_error(chunk))
+        return self._looks > 0 or chunk.usage is not None
 
 
 # -- ----------------------------------------------------------------------------------------------------
@@ -187,7 +211,7 @@ _THOUGHT_PARTS: Final = ("thinking", "reasoning", "reasoning_text", "thought")
 _ITEMS: Final = ("annotations", "executed_tools", "images", "audio", "reasoning_opaque", "reasoning_steps")
 
 
-class OpenAIChat(MessageWire[Chunk]):
+class OpenAIChat(_ChunkWire[Chunk]):
     """OpenAI Chat Completions, and everything that speaks like it."""
 
     shape = Chunk
@@ -209,6 +233,8 @@ class OpenAIChat(MessageWire[Chunk]):
         self._fragments = Fragments(sink, tools, limits)
         self._custom: items.CustomCalls | None = None
         self._details: items.Details | None = None
+        self._filters = _NO_RAW  # what was found last in the answer
+        self._found: dict[str, Any] = {}  # and all of it
 
     @staticmethod
     def claims(message: dict[str, Any], event: bytes, /) -> bool:
@@ -220,10 +246,11 @@ class OpenAIChat(MessageWire[Chunk]):
         # JSON that is itself an answer may list choices, too.
         return choices != "" and not (isinstance(choices, list) and choices and isinstance(choices[0], str))
 
-    def take(self, chunk: Chunk) -> None:
+    def take(self, chunk: Chunk) -> bool:
         if self._over:
             self.ignored += 1
-            return
+            return False
+        has_rest = self._looks > 0
         for choice in chunk.choices or ():
             if choice.index != self._choice and (choice.index is not None or self._choice):
                 self.ignored += 1
@@ -259,8 +286,8 @@ class OpenAIChat(MessageWire[Chunk]):
                     or delta.reasoning_steps
                 ):
                     self._take_items(delta)
-            if choice.finish_reason or choice.error:
-                self._end_choice(choice)
+            if choice.finish_reason or choice.error or choice.logprobs or choice.content_filter_results is not _NO_RAW:
+                has_rest = self._take_rest_of_choice(choice) or has_rest
         if (
             not chunk.choices
             or chunk.usage
@@ -271,6 +298,8 @@ class OpenAIChat(MessageWire[Chunk]):
             or chunk.base_resp
         ):
             self._take_rest(chunk)
+            return True
+        return has_rest
 
     def plain(self, chunk: Chunk) -> Plain | None:
         choice = chunk.choices[0] if chunk.choices else None
@@ -304,7 +333,7 @@ class OpenAIChat(MessageWire[Chunk]):
             if details and len(details) == 1 and known and known.is_next_piece(details[0], thought):
                 alone.reasoning_details, thought = details, StringTwice(thought)
             plain = Plain(self._sink.reasoning, thought)
-        whole = Chunk(choices=[Choice(self._choice, alone)])
+        whole = Chunk(choices=[Choice(self._choice, alone, content_filter_results=choice.content_filter_results)])
         if chunk == whole:
             return plain
         for name in _OFTEN_EMPTY:
@@ -453,6 +482,20 @@ class OpenAIChat(MessageWire[Chunk]):
         for block in blocks:
             if block.get("signature") or block.get("data"):
                 self._sink.item("thinking_blocks", block)
+
+    def _take_rest_of_choice(self, choice: Choice) -> bool:
+        """What few chunks have; return whether it is the end of the answer."""
+        if choice.logprobs:
+            facts.send_logprobs(self._sink, choice.logprobs)
+        if choice.content_filter_results != self._filters:
+            self._filters = choice.content_filter_results
+            found = read_value(self._filters)
+            self._found |= found if isinstance(found, dict) else {}
+            self._sink.fact("content_filters", {"answer": self._found.copy()} if self._found else None)
+        if choice.finish_reason or choice.error:
+            self._end_choice(choice)
+            return True
+        return False
 
     def _end_choice(self, choice: Choice) -> None:
         """The answer is over, or the server failed to give it."""

@@ -28,6 +28,7 @@ class _WholePart(msgspec.Struct, gc=False):
 
 class _Part(_WholePart, gc=False):
     annotations: list[Any] | None = None
+    logprobs: Any = None
 
 
 class _Item(msgspec.Struct, gc=False):
@@ -250,8 +251,10 @@ class Output:
         texts = [_list_texts(part) for part in parts]
         rests = iter(message.find_rests([((kind, at), text) for at, each in enumerate(texts) for kind, text in each]))
         for part, each in zip(parts, texts, strict=True):
-            for kind, _ in each:
-                self.send_rest(self._verbs[kind], next(rests))
+            for kind, text in each:
+                rest = next(rests)
+                self.send_rest(self._verbs[kind], rest)
+                self._sink.fact("logprobs", part.logprobs if rest == text else None)
             for annotation in part.annotations or ():
                 self.take_annotation(annotation)
 

@@ -22,8 +22,8 @@ import msgspec
 
 from streamparse.limits import Limits
 from streamparse.providers.openai_responses.output import Output
-from streamparse.reading.decode import decode_untyped, read_argument_text, read_str, write_argument_text
-from streamparse.reading.message_wire import UNFINISHED, MessageWire, find_outcome, report_unfinished
+from streamparse.reading.decode import decode_untyped, find_objects, read_argument_text, read_str, write_argument_text
+from streamparse.reading.message_wire import UNFINISHED, MessageWire, find_outcome, read_struct, report_unfinished
 from streamparse.reading.wire import UnknownMessage
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
@@ -32,7 +32,22 @@ from streamparse.tools import Toolset
 # The shape of an event of OpenAI Responses, or of a whole `response`: only the fields that are read.
 
 
-class Response(msgspec.Struct, gc=False):
+class _Facts(msgspec.Struct, gc=False):
+    """What a response says about itself."""
+
+    model: Any = None
+    service_tier: Any = None
+    system_fingerprint: Any = None
+    provider: Any = None
+    content_filters: Any = None  # Azure
+
+
+class _Logprobs(msgspec.Struct, gc=False):
+    type: str = ""
+    logprobs: Any = None
+
+
+class Response(_Facts, gc=False):
     id: str | None = None
     status: str | None = None
     output: list[msgspec.Raw] | None = None
@@ -58,6 +73,7 @@ class Event(msgspec.Struct, gc=False):
     item: msgspec.Raw = msgspec.Raw()
     part: msgspec.Raw = msgspec.Raw()
     annotation: Any = None
+    logprobs: list[Any] | None = None
     response: Response | None = None
     # an error
     error: Any = None
@@ -69,6 +85,12 @@ class Event(msgspec.Struct, gc=False):
     output: list[msgspec.Raw] | None = None
     usage: dict[str, Any] | None = None
     incomplete_details: Any = None
+    copilot_usage: Any = None
+    model: Any = None
+    service_tier: Any = None
+    system_fingerprint: Any = None
+    provider: Any = None
+    content_filters: Any = None
 
 
 # -- ----------------------------------------------------------------------------------------------------
@@ -202,7 +224,7 @@ class OpenAIResponses(MessageWire[Event]):
     def over(self) -> bool:
         return self._ended or self._over
 
-    def take(self, event: Event) -> None:
+    def take(self, event: Event) -> bool:
         kind = event.type
         sequence = self._sequence
         number = event.sequence_number
@@ -214,11 +236,11 @@ class OpenAIResponses(MessageWire[Event]):
             sequence.restart(number)
         elif not sequence.take(number, kind, event.response.id if event.response is not None else None):
             self.ignored += 1
-            return
+            return False
         elif kind == _ARGUMENTS and (sequence.has_gap or sequence.is_late):
             self._doubt(event, sequence.is_late)
             if sequence.is_late:
-                return
+                return False
         delta = event.delta
         key = kind, event.item_id, event.content_index, event.summary_index
         if key == self._run_key and delta.__class__ is str:
@@ -232,6 +254,13 @@ class OpenAIResponses(MessageWire[Event]):
             self._take_event(kind, event)
         else:
             self._take_other(event)
+        return bool(event.logprobs)
+
+    def read_facts(self, data: bytes) -> None:
+        """Send log-probabilities; those of a text that is done have come with its deltas."""
+        facts = read_struct(data, _Logprobs)
+        if facts is not None and facts.type.endswith(".delta"):
+            self._sink.fact("logprobs", facts.logprobs)
 
     def close(self) -> None:
         super().close()
@@ -260,12 +289,13 @@ class OpenAIResponses(MessageWire[Event]):
             case "response.output_text.annotation.added":
                 output.take_annotation(event.annotation)
             case "response.created":
-                self._begin()
+                self._begin(event.response)
             case "response.error":  # ChatGPT Codex, Azure
                 error = event.error or (event.response.error if event.response is not None else None)
                 self._fail(error or {"code": event.code, "message": event.message})
             case _ if kind in ENDS:
                 response = event.response or Response()
+                self._sink.fact("copilot_usage", event.copilot_usage)
                 self._finish(response, response.status or kind.removeprefix("response."))
             case _:
                 name, _, step = kind.rpartition(".")
@@ -283,7 +313,9 @@ class OpenAIResponses(MessageWire[Event]):
         number, send = getattr(event, part.number), getattr(self._sink, part.verb)
         key = None if number is None else (part.kind, number)
         if isinstance(whole, str):
-            self._output.send_rest(send, item.find_rest(key, whole))
+            rest = item.find_rest(key, whole)
+            self._output.send_rest(send, rest)
+            self._sink.fact("logprobs", event.logprobs if rest == whole else None)
         else:
             self._start_run(event, send, item.get_part(key))
 
@@ -325,13 +357,23 @@ class OpenAIResponses(MessageWire[Event]):
 
     # -- the response ----------------------------------------------------------------------------------
 
-    def _begin(self) -> None:
+    def _begin(self, response: Response | None) -> None:
         """A response begins; some bodies hold several."""
         self._sink.go_on()
+        if response is not None:
+            self._send_facts(response)
         self._ended = self._over = False
         self._output.close()
         self._output = Output(self._sink, self._limits)
         self._run_key = None
+
+    def _send_facts(self, response: Response | Event) -> None:
+        for name in ("id", "model", "service_tier", "system_fingerprint", "provider"):
+            self._sink.fact(name, getattr(response, name))
+        filters = find_objects(response.content_filters)
+        for place, source in (("prompt", "prompt"), ("answer", "completion")):
+            if found := [each for each in filters if each.get("source_type") == source]:
+                self._sink.fact("content_filters", {place: found})
 
     def _take_whole(self, response: Event, status: str) -> None:
         """A whole response; one of OpenAI's background mode may be fetched before its end."""
@@ -342,6 +384,7 @@ class OpenAIResponses(MessageWire[Event]):
             self._finish(response, status)
 
     def _take_contents(self, response: Response | Event) -> None:
+        self._send_facts(response)
         self._output.take_list(response.output or [])
         self._send_usage(response.usage)
         self._fail(response.error)
