@@ -71,7 +71,8 @@ def count_calls(content: str, tools: Toolset, limits: Limits) -> Counter[str]:
     """Count the whole calls of declared tools that are in a text, by place."""
     if not _has_signs(content) and "{" not in content:
         return Counter()
-    response = _read(content, "all", tools, limits, "calls")
+    everything = msgspec.structs.replace(limits, max_markers=None)  # behind the most markers calls are only counted
+    response = _read(content, "all", tools, everything, "calls")
     return Counter(call.place for call in response.tool_calls if call.name in tools)
 
 
