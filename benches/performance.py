@@ -1,7 +1,7 @@
 """Measures everything; writes the tables of `docs/performance.md` and of the README: `python benches/performance.py`.
 
     python benches/performance.py                          # all tables: some minutes
-    python benches/performance.py --only reads floods      # these alone; the others stay as they are
+    python benches/performance.py --only reads markers     # these alone; the others stay as they are
     RELEASE=../old python benches/performance.py           # beside a tree of the last release, or a commit
 
 A table stands between `<!-- NAME -->` and `<!-- /NAME -->`.  Rows that miss a gate stand first, in bold.  The exit
@@ -27,7 +27,7 @@ from release import RELEASE
 from run_tables import make_collections, make_memory, make_runner, make_threads
 from start_tables import make_constructors, make_dearest_feeds, make_first_parsers, make_short_answers
 from stream_tables import make_reads, make_recorded_sizes, make_recordings, make_rooms
-from text_tables import make_bodies, make_floods
+from text_tables import make_bodies, make_markers
 
 import streamparse as sp
 
@@ -46,7 +46,7 @@ TABLES: dict[str, Callable[[], Table]] = {
     "first-parsers": make_first_parsers,
     "dearest-feeds": make_dearest_feeds,
     "bodies": make_bodies,
-    "floods": make_floods,
+    "markers": make_markers,
     "runner": make_runner,
     "memory": make_memory,
     "collections": make_collections,

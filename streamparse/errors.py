@@ -48,6 +48,7 @@ CODES: dict[str, str] = {
     "late_arguments": "argument text after the end of its call",
     "orphan_arguments": "argument text that belongs to no call",
     "call_without_name": "a call that never got a name",
+    "limit_markers": "more markers in the text than Limits.max_markers opened no call: none is looked for behind them",
     "invented_turn": "behind a call the model wrote the turn of a tool, a user or a system: what follows is text",
     # One call; it will not be completed.
     "truncated_call": "the stream ended inside the call",

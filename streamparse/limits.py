@@ -34,6 +34,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes of one response: `limit_total`."""
     max_held_text: int | None = 64 * KIB
     """Characters of text that may be withheld while they might still become a call without a marker."""
+    max_markers: int | None = 1024
+    """Markers in open text, since the last call in it, that opened none: the rest is no call, `limit_markers`."""
     max_call_args: int | None = 4 * MIB
     """Characters of one call's arguments: `limit_args`."""
     max_open_calls: int | None = 128

@@ -45,7 +45,7 @@ def find_unread(text: str, tools: Toolset, limits: Limits) -> list[UnreadCall]:
     """Find the whole calls of declared tools in a text, with the arguments that they require."""
     if not any(sign in text for sign in _SIGNS) or not any(name in text for name in tools):
         return []
-    return list(_read_calls(text, tools, replace(limits, max_held_text=None)))
+    return list(_read_calls(text, tools, replace(limits, max_held_text=None, max_markers=None)))
 
 
 def count_unread(

@@ -113,21 +113,3 @@ def test_what_may_follow_a_bare_call_may_follow_it_behind_a_native_call_too(size
     assert (calls_of(events), revoked_of(events)) == ([("g", {}), ("f", {"a": 1})], [])
     assert places_of(events) == ["field", "bare"]
     assert text_of(events) == "Thought: I look.\n\nObservation: it is late."
-
-
-@pytest.mark.parametrize("ahead", [0, 1000])
-@pytest.mark.parametrize("looks", [[10], [10, 20, 5], [50, 50]])
-def test_what_is_repeated_is_counted_as_if_it_was_looked_at_each_time(looks: list[int], ahead: int) -> None:
-    looked, repeated = RescanBudget(), RescanBudget()
-    for _ in range(3):
-        looked.ahead = ahead
-        looked.start_record()
-        for size in looks:
-            looked.spend(size)
-        spending = looked.get_record()
-        assert spending is not None
-        assert repeated.repeat(spending)
-        assert repeated.again == looked.again
-    if spent := looked.again if ahead else 0:
-        assert repeated.repeat_often(spent, 10_000) == (8 * 4096 - looked.again) // spent
-        assert not repeated.repeat(spending)

@@ -19,7 +19,7 @@ SMALL = (16 * 1024, 256 * 1024) if is_nightly() else (1024, 6 * 1024)
 """Bytes of a body in large pieces, and of one in small pieces: as many reads; more with the nightly profile."""
 BLANK = {"line-ends", "line-feeds", "blank-lines"}
 """Bodies that say nothing of their wire: the first 4 KB wait for a word."""
-LIMITS = sp.Limits(max_calls=None, max_pending=None)
+LIMITS = sp.Limits(max_calls=None, max_pending=None, max_markers=None)
 
 CALL = '<tool_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</tool_call>\n'
 TEXTS = {

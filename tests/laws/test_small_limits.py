@@ -16,7 +16,10 @@ from streamparse.tools import Toolset
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "dialects"
 CASES = ("single", "nested_values", "malformed")
-LIMITS = ("max_call_args", "max_depth", "max_held_text", "max_id", "max_key", "max_name", "max_number", "max_pending")
+LIMITS = (
+    *("max_call_args", "max_depth", "max_held_text", "max_id", "max_key", "max_markers", "max_name", "max_number"),
+    "max_pending",
+)
 SIZES = (2, 20)
 
 

@@ -25,6 +25,7 @@ def _call(arguments: str, name: str = "f", id: str = "i") -> bytes:
 
 
 END = b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}\n\ndata: [DONE]\n\n'
+STOP = END.replace(b"tool_calls", b"stop")
 
 
 def _padded_line(size: int) -> bytes:
@@ -74,6 +75,7 @@ CASES = {
     "max_call_args": Case(lambda size: _call('{"a":"' + "x" * (size - 8) + '"}'), 50, "limit_args", "call"),
     "max_open_calls": Case(_open_calls, 5, "limit_open_calls", "stream"),
     "max_calls": Case(_calls, 5, "limit_calls", "stream"),
+    "max_markers": Case(lambda size: _frame({"content": "<tool_call>x " * size}) + STOP, 5, "limit_markers", "frame"),
     "max_depth": Case(
         lambda size: _call('{"a":' + "[" * (size - 1) + "]" * (size - 1) + "}"), 20, "json_depth", "call"
     ),
@@ -108,7 +110,7 @@ def test_a_limit_counts_exactly(name: str, cut: int) -> None:
     assert [event for event in events if isinstance(event, sp.Done)] == events[-1:]
     done = events[-1]
     assert isinstance(done, sp.Done)
-    assert done.ok == (scope == "call")
+    assert done.ok == (scope != "stream")
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -96,9 +96,8 @@ class Setting(msgspec.Struct, frozen=True):
 
     def note_marker(self, left: int) -> None:
         """A marker was met so many characters before the end of what was read."""
-        self.reader.marker_left = left
         if self.on_marker is not None:
-            self.on_marker(left + self.reader.hidden)
+            self.on_marker(left)
 
     def find_readers(self, met: MarkerMet) -> Iterator[Candidate]:
         """Find the candidates whose dialects may read what has come after a marker, as its first characters tell.
@@ -183,7 +182,6 @@ class Attempt:
         """Return the steps of the attempt; the last one returns the dialect that has read a call."""
         reader, met = self._reader, self.met
         reader.tape.restart(reader.buffer, reader.at)
-        reader.is_intact = True
         self._setting.note_marker(len(reader.buffer) - reader.at)
         for candidate in self._readers:
             dialect = self._dialect = candidate.dialect

@@ -6,9 +6,9 @@ function of a `Reader` and a `Context`.  It reports what it reads to a `CallSink
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, get_args
+from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
 
 import msgspec
 from msgspec import field
@@ -35,44 +35,14 @@ NO_VIEWS: Final[dict[str, SchemaView]] = {}
 """For the context of an answer without tools, for which no schema is looked at."""
 
 
-class TagChange(NamedTuple):
-    """How a text changes the number of tags that are open: none closes that is not open."""
-
-    gain: int
-    # How many are open after it if none was before.
-    least: int
-
-    def then(self, later: TagChange) -> TagChange:
-        """What this and a later change come to."""
-        return TagChange(self.gain + later.gain, max(self.least + later.gain, later.least))
-
-
-_OPENING: Final = TagChange(1, 1)
-_CLOSING: Final = TagChange(-1, 0)
-
-
 class TagBalance:
     """Counts the tags of a text that are plain words, or names of tools, and notes which of them held a call."""
 
-    __slots__ = ("_called", "_open", "changes")
+    __slots__ = ("_called", "_open")
 
     def __init__(self) -> None:
-        # While it is a dict: what the text changes, by tag.
-        self.changes: dict[str, TagChange] | None = None
         self._open: dict[str, int] = {}
         self._called: frozenset[str] = _NONE
-
-    def is_decided_by_count(self, changes: Mapping[str, TagChange]) -> bool:
-        """Whether it matters for a text how many tags are open before it: where one closes that it has not opened.
-
-        That is so only once a tag has held a call.
-        """
-        return bool(self._called) and any(change.gain < change.least for change in changes.values())
-
-    def repeat(self, changes: Mapping[str, TagChange], count: int = 1) -> None:
-        """Count the tags of a text that comes so often."""
-        for tag, (gain, least) in changes.items():
-            self._open[tag] = max(self._open.get(tag, 0) + count * gain, least + max(0, (count - 1) * gain))
 
     def note_call(self, tag: str) -> None:
         """Note that a tag held a call."""
@@ -80,20 +50,13 @@ class TagBalance:
 
     def open(self, tag: str) -> None:
         """Note that a tag opens in the text."""
-        self._note(tag, _OPENING)
         self._open[tag] = self._open.get(tag, 0) + 1
 
     def close(self, tag: str) -> bool:
         """Note that a tag closes in the text; return False if none was open, and such a tag has held a call."""
-        self._note(tag, _CLOSING)
         count = self._open.get(tag, 0)
         self._open[tag] = max(0, count - 1)
         return count > 0 or tag not in self._called
-
-    def _note(self, tag: str, change: TagChange) -> None:
-        if self.changes is not None:
-            before = self.changes.get(tag)
-            self.changes[tag] = change if before is None else before.then(change)
 
 
 class CallSink(Protocol):

@@ -18,12 +18,12 @@ The parser is made of these:
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from streamparse.dialects.engine.active_markers import Candidate, Catalogue
 from streamparse.dialects.engine.attempt import Attempt, MarkerMet, Outcome, Setting
-from streamparse.dialects.engine.floods import LEAST_RUN, MOST_PIECE, Floods, Recording, Snapshot
 from streamparse.dialects.engine.grammar import (
     NO_VIEWS,
     Context,
@@ -56,7 +56,6 @@ from streamparse.tools import Toolset
 _BLANKS = lazy_re(r"[ \t\r\n]*")
 _MOST_MARKER: Final = 1024  # characters; no marker is longer
 _MOST_PIECES: Final = 128  # pieces of text that are kept, and not looked at or joined
-_MOST_HELD: Final = 1024  # characters that may wait in a state that is kept
 _MOST_GAP: Final = 256  # blanks that may wait between a call and what follows; more are text
 _REASONING: Final = ("reasoning",)
 _TOKEN_SIGN = lazy_re(r"[|｜]|\[TOOL_CALLS\]")
@@ -73,10 +72,9 @@ class InBandParser:
     """
 
     __slots__ = (  # so many attributes in a dict would take most of the room of an idle parser
-        *("_active", "_attempt", "_budget", "_catalogue", "_dialects", "_direct", "_find_in_prose", "_floods"),
-        *("_follows_drop", "_follows_quoted", "_found", "_has_ended", "_has_reasoning", "_has_settled"),
-        *("_ignores_auto",),
-        *("_is_outdated", "_joins_thoughts"),
+        *("_active", "_attempt", "_budget", "_catalogue", "_dialects", "_direct", "_find_in_prose"),
+        *("_follows_drop", "_follows_quoted", "_has_ended", "_has_reasoning", "_has_settled", "_ignores_auto"),
+        *("_is_outdated", "_joins_thoughts", "_most_vain", "_vain"),
         *("_markers", "_pieces", "_reader", "_setting", "_sink", "_span", "_steps", "_taped", "_tell"),
         *("_text", "_thought", "_tools", "call_arguments", "call_end", "call_error", "call_repaired", "call_revoke"),
         *("call_teller", "calls_doubted", "dialect", "ignores_calls", "usage"),
@@ -120,7 +118,8 @@ class InBandParser:
 
         self._has_ended = False  # the turn has, and what comes next takes that back: also what is held for long
         self._budget = RescanBudget()
-        self._found = 0  # how often something else was found than text
+        self._vain = 0  # markers in open text that opened nothing, since the last call
+        self._most_vain = most(limits.max_markers)
         self._thought: OpenThought | None = None
         self._joins_thoughts = False  # since the last call there was a thought
         self._follows_quoted = False  # nothing but blanks since a call that was quoted
@@ -132,7 +131,6 @@ class InBandParser:
             self._reader, direct, context, quoted == "calls", on_dialect, on_marker,
             min(most(limits.max_call_args), most(limits.max_held_text)),
         )  # fmt: skip
-        self._floods = Floods(context.tags, self._budget)
         self._attempt: Attempt | None = None
         self._steps: Step[Dialect | None]  # of the attempt
         self._find_in_prose: Callable[[str], MarkerMatch | None] | None = None  # the search, while nothing is held
@@ -169,9 +167,6 @@ class InBandParser:
             self._renew_markers()
         reader = self._reader
         go_on = reader.fast_path
-        if go_on is None and self._floods.is_on:
-            self._floods.feed(self, reader, text)
-            return
         if go_on is not None or self._attempt is not None:
             taped = self._taped
             if len(taped) > _MOST_PIECES:
@@ -191,12 +186,6 @@ class InBandParser:
             and not (self._follows_quoted or self._follows_drop)
         )
         self._find_in_prose = self._markers.may_hold if is_prose else None
-        # Only short texts come again.
-        is_held = self._attempt is None and reader.at < len(reader.buffer) and len(text) <= MOST_PIECE
-        floods = self._floods
-        may_begin = (is_held or floods.vain or floods.is_repeating) and (self._attempt is None or reader.is_intact)
-        if may_begin and floods.note_text(is_held, is_prose):
-            self._find_in_prose = None
 
     def text_run(self, texts: list[str]) -> int:
         find = self._find_in_prose
@@ -231,7 +220,6 @@ class InBandParser:
         is_held = (
             self._attempt is not None
             or self._reader.at < len(self._reader.buffer)
-            or self._floods.is_on
             or self._text.held.text is not None
             or self._has_ended
         )
@@ -301,7 +289,6 @@ class InBandParser:
         dialects = leave_out_calls(self._dialects, *words)
         if dialects == self._dialects:
             return
-        self._end_flood()
         self._dialects = dialects
         self.ignores_calls = True
         # Nothing is held in prose, so the markers can wait for the next text: after a call there is seldom one.
@@ -320,7 +307,6 @@ class InBandParser:
 
     def close(self, stopped: bool = False) -> None:
         """The text is over: decide what is held.  `stopped`: the model itself ended it, and nothing cut it."""
-        self._end_flood()
         self._reader.final = True
         self._reader.stopped = stopped
         self._advance()
@@ -332,8 +318,6 @@ class InBandParser:
 
     def _flush(self) -> None:
         """Something else begins: what is held for a marker, or for a call that is not certain, comes before it."""
-        if self._floods.is_on:
-            self._end_flood()
         reader = self._reader
         if self._attempt is not None and self._attempt.is_certain:
             return
@@ -341,12 +325,6 @@ class InBandParser:
             reader.final = True
             self._advance()
             reader.final = False
-
-    def _end_flood(self) -> None:
-        """From here on the parser reads all itself."""
-        if self._floods.is_on:
-            self._floods.end(self)
-            self._advance()
 
     def _advance(self) -> None:
         reader = self._reader
@@ -356,65 +334,8 @@ class InBandParser:
                 if outcome is None:
                     return
                 self._finish(self._attempt.met, outcome)
-            elif len(reader.buffer) - reader.at >= LEAST_RUN and self._floods.may_skip(reader):
-                self._floods.skip_run(self, reader)
             elif reader.at >= len(reader.buffer) or not self._scan():
                 return
-
-    # -- floods ----------------------------------------------------------------------------------------
-
-    def capture(self) -> Snapshot | None:
-        """See `Machine`."""
-        reader, span, direct = self._reader, self._span, self._direct
-        if span.held.text is not None or (self._attempt is not None and not reader.is_intact):
-            return None
-        held = reader.unsettled
-        if len(held) > _MOST_HELD:
-            return None
-        return (
-            span, self._markers, self._follows_quoted, self._follows_drop, self._joins_thoughts, direct.has_calls,
-            bool(direct.calls), self._has_settled, max(0, self._budget.ahead), held, span.state,
-        )  # fmt: skip
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """See `Machine`."""
-        assert isinstance(snapshot, tuple)
-        _, self._markers, self._follows_quoted, self._follows_drop, self._joins_thoughts = snapshot[:5]
-        *_, self._budget.ahead, held, state = snapshot
-        self._attempt = None
-        self._reader.reset(held)
-        self._span.state = state
-        self._find_in_prose = None
-
-    def record(self, text: str) -> Recording | None:
-        """See `Machine`."""
-        span, recording = self._span, Recording()
-        before = self._note_state()
-        self._budget.start_record()
-        span.passed_on, self._reader.marker_left = recording.passed_on, None
-        self._find_in_prose = None  # what it lets through would not be recorded
-        try:
-            self.text(text)
-        finally:
-            span.passed_on, self._find_in_prose = None, None
-        recording.left, recording.spending = self._reader.marker_left, self._budget.get_record()
-        recording.is_plain = recording.left is None and not self._reader.unsettled
-        return recording if before == self._note_state() else None
-
-    def _note_state(self) -> tuple[Any, ...]:
-        """What only reports change that are more than text."""
-        direct = self._direct
-        return (
-            self._span, self._active.at_start, self._found, direct.has_calls, bool(direct.calls), direct.told,
-        )  # fmt: skip
-
-    def replay(self, text: str) -> None:
-        """See `Machine`."""
-        self._tell(text)
-
-    def meet_again(self, left: int) -> None:
-        """See `Machine`."""
-        self._setting.note_marker(left)
 
     # -- text and thought ------------------------------------------------------------------------------
 
@@ -508,8 +429,6 @@ class InBandParser:
 
     def _close_thought(self, thought: OpenThought) -> None:
         thought.revoke("thought_closed")
-        if thought.has_told:
-            self._found += 1
         self._joins_thoughts = thought.joins or not thought.is_fresh
         self._enter(self._text)
 
@@ -517,7 +436,6 @@ class InBandParser:
 
     def _meet(self, marker: str, gap: int) -> None:
         """A marker is next, after a gap if a call is before it."""
-        self._floods.vain += 1
         if self._thought is not None:
             self._meet_in_thought(self._thought, marker)
             return
@@ -543,11 +461,19 @@ class InBandParser:
             if thought is not None:
                 self._open_thought(thought)
             return
+        self._meet_opener(marker, gap)
+
+    def _meet_opener(self, marker: str, gap: int) -> None:
+        """A marker that is none of thoughts is next in open text."""
+        text, active = self._text, self._active
         if text.place == START and active.note_text_opener(marker):
             self._markers = self._span.get_markers(self._active)
-        is_drafted = bool(text.draft_ends)
-        is_quoted = is_drafted or self._follows_quoted or (not is_at_edge and text.quotes.is_open(_is_token(marker)))
         candidates = active.list_candidates(marker, text.position)
+        is_inside = text.place == IN_TEXT
+        if is_inside and marker not in active.drops and self._opens_nothing(marker, candidates):
+            return
+        is_drafted = bool(text.draft_ends)
+        is_quoted = is_drafted or self._follows_quoted or (is_inside and text.quotes.is_open(_is_token(marker)))
         if is_quoted and text.quotes.is_in_code:  # what looks for doubt may read what is quoted, too, but not code
             candidates = [each for each in candidates if not each.is_companion]
         if not text.is_led(marker):
@@ -559,6 +485,18 @@ class InBandParser:
             marker, gap, candidates, is_structure, is_ending, is_quoted=is_quoted, is_drafted=is_drafted
         )  # fmt: skip
         self._try(met)
+
+    def _opens_nothing(self, marker: str, candidates: list[Candidate]) -> bool:
+        """Pass over a marker in text that opens no call here, be it quoted or not; return False if it may open one."""
+        if not all(each.is_companion for each in candidates):
+            return False
+        met = MarkerMet(marker, 0, candidates)
+        if next(self._setting.find_readers(met), None) is not None:
+            return False
+        if candidates:
+            self._setting.note_marker(len(self._reader.buffer) - self._reader.at)
+        self._pass_over(met, self._budget.spend(met.count_looked()) if candidates else 0)
+        return True
 
     def _is_turn_of_others(self) -> bool:
         """Whether such a marker begins a turn here: next to a call, or behind one that stands, where a turn may begin.
@@ -651,6 +589,7 @@ class InBandParser:
         else:
             self._setting.note_marker(len(self._reader.buffer) - self._reader.at)
             self._pass_over(met, self._budget.spend(met.count_looked()))
+            self._note_vain(met)
 
     def _begin(self, met: MarkerMet, first: Candidate, others: Iterator[Candidate]) -> None:
         """Begin to read what follows a marker."""
@@ -670,13 +609,11 @@ class InBandParser:
         if outcome.record is not None:
             self._settle(met, outcome)
             if outcome.cut is not None:
-                self._found += 1
                 outcome.record.report_cut(outcome.cut)
         if outcome.dialect is not None:
             self.dialect = outcome.dialect.name
-            self._found += 1
-            self._floods.vain = 0
             self._budget.ahead = 0
+            self._vain = 0
             self._active.note_found(outcome.dialect)
             if self._thought is None:
                 self._text.place = AFTER_CALL
@@ -685,6 +622,20 @@ class InBandParser:
             self._markers = self._span.get_markers(self._active)
         elif outcome.record is None:
             self._pass_over(met, self._budget.spend(outcome.looked))
+        if outcome.dialect is None:
+            self._note_vain(met)
+
+    def _note_vain(self, met: MarkerMet) -> None:
+        """What follows a marker was no call.  Behind too many of these no calls are looked for any more."""
+        if met.is_quoted or met.in_thought or all(each.opener.bare or each.is_companion for each in met.candidates):
+            return
+        self._vain += 1
+        if self._vain > self._most_vain:
+            message = f"{self._vain} markers opened no call: no more calls are looked for"
+            self._sink.error("frame", "limit_markers", message)
+            self._most_vain = sys.maxsize
+            self._dialects = _REASONING
+            self._renew_markers()
 
     def _settle(self, met: MarkerMet, outcome: Outcome) -> None:
         """Hold the text of recorded calls that were reported; pass it on where none was."""

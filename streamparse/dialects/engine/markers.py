@@ -284,6 +284,8 @@ class IndexedMarkers:
 
     def search(self, text: str, pos: int = 0) -> Found | None:
         """Return the next marker, or the beginning of one at the end of the text."""
+        if len(text) - pos >= self._longest and (size := self._match(text[pos : pos + self._longest])):
+            return Found(text, pos, pos + size)  # a model that is stuck writes one marker after the other
         if len(text) - pos > _LONG:
             pos = self._skip_prose(text, pos)
         find = self._find

@@ -13,7 +13,7 @@ Fences, lists and indentation are those of CommonMark (https://spec.commonmark.o
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from streamparse.patterns import lazy_re
 
@@ -26,8 +26,6 @@ _AT_MARGIN = lazy_re(r" ?[^\s>*+0-9-]")
 _BLANK_LINES = lazy_re(r"\n(?:[ \t]*\n){2,}")
 _ITEM = lazy_re(r"(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t]|$)")
 _FENCE = lazy_re(r"(`{3,})[^`]*\Z|(~{3,})")
-# How a line begins if nothing that follows can make it a list item or a fence.
-_PLAIN_HEAD = lazy_re(r"[ \t]*[^ \t`~*+0-9-].{0,2}")
 _TOKEN = lazy_re(r"\\+|`+|\"")
 
 
@@ -126,26 +124,6 @@ class Quotes:
             self._read_line(rest)
         elif rest:
             self.pieces.append(rest)
-
-    @property
-    def state(self) -> tuple[Any, ...]:
-        """All that decides what is quoted from here on."""
-        self._read()
-        head = _PLAIN_HEAD.match(self._head)
-        return (
-            self._fence, tuple(self._items), self._is_blank_before, self._in_code, self._seen, self._is_after_cr,
-            head[0] if head is not None else self._head,
-            self._last, self._is_odd, self._backslashes, self._run, self._span,
-        )  # fmt: skip
-
-    @state.setter
-    def state(self, state: tuple[Any, ...]) -> None:
-        (
-            self._fence, items, self._is_blank_before, self._in_code, self._seen, self._is_after_cr,
-            self._head, self._last, self._is_odd, self._backslashes, self._run, self._span,
-        ) = state  # fmt: skip
-        self._items = list(items)
-        self.pieces.clear()
 
     def _read_lines(self, text: str) -> None:
         """Look at whole lines."""

@@ -57,9 +57,6 @@ class Reader:
         "buffer",
         "fast_path",
         "final",
-        "hidden",
-        "is_intact",
-        "marker_left",
         "stopped",
         "tape",
     )
@@ -69,12 +66,6 @@ class Reader:
         self.buffer = ""
         self.at = 0
         self.final = False
-        # How many characters have come that are not in the buffer yet.
-        self.hidden = 0
-        # How many characters before the end of the text the last marker was met; None if none was.
-        self.marker_left: int | None = None
-        # Whether all that an attempt has taken is kept.
-        self.is_intact = True
         # Whether the model itself ended the text, and nothing cut it.  It is known at the end.
         self.stopped = False
         # Set while a grammar waits in a long value.  It takes text that continues the value, and returns None; or it
@@ -94,8 +85,7 @@ class Reader:
         """Add text that has come."""
         self.buffer = self.buffer[self.at :] + text if self.at < len(self.buffer) else text
         self.at = 0
-        if not self.hidden:  # else it is a part of a longer text, which is gone on with
-            self._searched = None
+        self._searched = None
 
     def take_rest(self) -> str:
         """Return what has come and was not read, and leave the reader empty."""
@@ -130,7 +120,6 @@ class Reader:
         """Forget what was taken: it is part of a call for certain."""
         if not self._pinned:
             self._kept = None
-            self.is_intact = False
 
     def pin(self) -> None:
         """Keep what is taken, whatever a grammar asks for, until `end_checkpoint`."""
@@ -143,7 +132,6 @@ class Reader:
     def restart_checkpoint(self) -> str:
         """Return what was taken since `checkpoint`, and keep what is taken from here on."""
         kept = self.kept
-        self.is_intact = False
         self._kept = StringIO()
         return kept
 
@@ -156,23 +144,6 @@ class Reader:
         self._kept = None
         self._pinned = False
         return kept
-
-    def reset(self, text: str) -> None:
-        """Drop what was taken and what is still to be read: `text` is still to be read."""
-        self.end_checkpoint()
-        self.fast_path = None
-        self.buffer, self.at = text, 0
-
-    def go_on_in(self, text: str, at: int) -> None:
-        """What was read came from `text`, up to `at`: the rest of it comes next."""
-        held = self.buffer[self.at :]
-        self.tape.go_on_in(text, at)
-        self.buffer, self.at = text, at - len(held)
-
-    @property
-    def unsettled(self) -> str:
-        """What was taken since `checkpoint`, and what is still to be read."""
-        return self.kept + self.buffer[self.at :]
 
     @property
     def is_committed(self) -> bool:
@@ -372,14 +343,6 @@ class Tape:
         self._joined, self._is_whole = None, True
         self.pieces.clear()
 
-    def go_on_in(self, text: str, at: int) -> None:
-        """The stretch so far is the end of `text[:at]`, and goes on there."""
-        joined = 0 if self._joined is None else self._joined.tell()
-        size = len(self._buffer) - self._at + joined + sum(map(len, self.pieces))
-        self._buffer, self._at = text, max(0, at - size)
-        self._joined = None
-        self.pieces.clear()
-
     def keep(self, text: str | None) -> None:
         """Keep the text of a call; None: it is too long."""
         kept = self._kept or StringIO()
@@ -414,15 +377,6 @@ class Tape:
         return text[at : len(text) - unread]
 
 
-class Spending(NamedTuple):
-    """How the count of what was looked at more than once changed while a text was read."""
-
-    start: int
-    end: int
-    # Whether it began at 0 again in between.
-    is_reset: bool
-
-
 class RescanBudget:
     """Counts the characters that were looked at in vain.
 
@@ -430,50 +384,19 @@ class RescanBudget:
     looked at is passed over.
     """
 
-    __slots__ = ("_is_over", "_is_reset", "_start", "again", "ahead")
+    __slots__ = ("again", "ahead")
 
     def __init__(self) -> None:
         # How many of the next characters were looked at in vain.  Whoever passes some on or drops them subtracts them;
         # a call that is found sets it to 0.
         self.ahead = 0
         self.again = 0  # how much of that was looked at more than once
-        self.start_record()
-
-    def start_record(self) -> None:
-        """From here on keep a record of what is spent."""
-        self._start, self._is_reset, self._is_over = self.again, False, False
-
-    def get_record(self) -> Spending | None:
-        """Return what was spent since `start_record`; None if it was too much."""
-        if self._is_over:
-            return None
-        return Spending(self._start, self.again, self._is_reset)
-
-    def repeat(self, spending: Spending) -> bool:
-        """Spend the same again; return False, and spend nothing, if it may be too much now."""
-        start, end, is_reset = spending
-        if is_reset:
-            if self.again > start:
-                return False
-            self.again = end
-            return True
-        if self.again + end - start > _MOST_AGAIN:
-            return False
-        self.again += end - start
-        return True
-
-    def repeat_often(self, spent: int, count: int) -> int:
-        """Spend so much up to `count` times, but never too much; return how often."""
-        count = min(count, (_MOST_AGAIN - self.again) // spent)
-        self.again += count * spent
-        return count
 
     def spend(self, looked: int) -> int:
         """Note what was looked at in vain; return how much to pass over, or 0 if only the marker."""
         if self.ahead > 0:
             self.again += min(looked, self.ahead)
         else:
-            self.again, self._is_reset = 0, True
+            self.again = 0
         self.ahead = max(self.ahead, looked)
-        self._is_over = self._is_over or self.again > _MOST_AGAIN
         return self.ahead if looked >= _MUCH or self.again > _MOST_AGAIN else 0

@@ -34,8 +34,6 @@ class DirectSink:
         self.calls: list[Call] = []
         # Whether calls were reported that were not doubted since.
         self.has_calls = False
-        # How often text or thought was reported by what reads calls that are recorded.
-        self.told = 0
         # Visible text revoked calls that were held: other markers may count from here on.
         self.has_revoked = False
         self.reasoning = sink.reasoning
@@ -242,7 +240,6 @@ class RecordingSink:
         kept = self._reader.restart_checkpoint()
         if self.calls:
             self._consumed.write(kept.removesuffix(text))
-        self._sink.told += 1
         self._sink.reasoning(text)
 
     def text(self, text: str) -> None:
@@ -253,7 +250,6 @@ class RecordingSink:
             self._spoil()
         else:
             self._reader.restart_checkpoint()
-            self._sink.told += 1
             self._sink.text(text)
 
     def calls_doubted(self, code: str, message: str) -> None:

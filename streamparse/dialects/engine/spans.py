@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from io import StringIO
-from typing import Any, Final
+from typing import Final
 
 from streamparse.dialects.engine.active_markers import NO_MARKERS, ActiveMarkers
 from streamparse.dialects.engine.grammar import Position, Thought
@@ -101,20 +101,10 @@ class VisibleText:
         self._lead = ""  # its first characters, as many as show whether they are one of `_LEADS`
         # What ends a thought that is written in the text, for its opener came after text: calls in it are drafts.
         self.draft_ends: tuple[str, ...] = ()
-        self.passed_on: list[str] | None = None  # while it is a list: the text that is passed on
 
     def tell_run(self, texts: list[str]) -> int:
         """As `tell`, for pieces that came at once; see `Sink.text_run`."""
         return self._sink.text_run(texts)
-
-    @property
-    def state(self) -> tuple[Any, ...]:
-        """All that decides what the next text means, but for calls that are held."""
-        return self.place, self._lead, self.draft_ends, self.quotes.state
-
-    @state.setter
-    def state(self, state: tuple[Any, ...]) -> None:
-        self.place, self._lead, self.draft_ends, self.quotes.state = state
 
     @property
     def is_prose(self) -> bool:
@@ -164,16 +154,12 @@ class VisibleText:
             self.place = IN_TEXT
             is_change = True
         # As `pass_on`, without a call.
-        if self.passed_on is not None:
-            self.passed_on.append(text)
         self.quotes.pieces.append(text)
         self._sink.text(text)
         return is_change
 
     def pass_on(self, text: str) -> None:
         """Pass on text that may not be looked at for what it says of markers, but for what it quotes."""
-        if self.passed_on is not None:
-            self.passed_on.append(text)
         self.quotes.pieces.append(text)
         self._sink.text(text)
 
@@ -209,20 +195,10 @@ class OpenThought:
         self.has_told = False
         # In the turn of somebody else, behind a call: no more calls are looked for.
         self.is_invented = False
-        self.passed_on: list[str] | None = None  # while it is a list: the thought that is passed on
 
     def tell_run(self, texts: list[str]) -> int:
         """As `tell`, for pieces that came at once; see `Sink.reasoning_run`."""
         return self._sink.reasoning_run(texts)
-
-    @property
-    def state(self) -> tuple[Any, ...]:
-        """As of `VisibleText`."""
-        return self.is_fresh, self.joins, self.is_invented, self.quotes.state
-
-    @state.setter
-    def state(self, state: tuple[Any, ...]) -> None:
-        self.is_fresh, self.joins, self.is_invented, self.quotes.state = state
 
     @property
     def is_prose(self) -> bool:
@@ -245,8 +221,6 @@ class OpenThought:
         self.quotes.pieces.append(text)
         pieces = ("\n", text) if self.joins else (text,)
         self.joins, self.has_told = False, True
-        if self.passed_on is not None:
-            self.passed_on += pieces
         for piece in pieces:
             self._sink.reasoning(piece)
         if not self.is_fresh or not text.strip(BLANKS):

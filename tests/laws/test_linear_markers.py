@@ -1,7 +1,7 @@
-"""Law 7 in a flood: a model that is stuck writes the same marker thousands of times, and none of them opens anything.
+"""Law 7 where a model that is stuck writes the same marker again and again, and none of them opens anything.
 
-To read such a text takes at most ten times the calls that prose takes, whether it comes in small pieces or at once.
-What stands behind it is read as behind a few of these markers.
+Behind many of these markers a call is read as behind a few.  Behind `Limits.max_markers` of them no more calls are
+looked for, and the rest takes work that does not grow.
 """
 
 from __future__ import annotations
@@ -30,11 +30,6 @@ from streamparse.schema.kinds import SchemaView
 pytestmark = pytest.mark.usefixtures("uncollected")
 
 PIECE = 16
-SIZES = (2 * 1024, 5 * 1024)
-"""What counts is what a kilobyte more costs, for the beginning of a flood is learnt."""
-MOST = 10
-"""As many times the calls of prose."""
-PROSE = "And so it goes on, word by word. "
 CALL = '\n\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
 STARTS = [
     *('[{"', '{"name": "', "Action:", "Action:\n", "```json\n", "</think>", "<tool_call>{", "<tool_call>\n", "<think>"),
@@ -48,35 +43,12 @@ def _list_markers(row: str) -> list[str]:
     return list(dict.fromkeys(opener.text for opener in sp.DIALECTS[row].openers if opener.text))
 
 
-FLOODS = [*STARTS, *dict.fromkeys(marker for row in ROWS for marker in _list_markers(row))]
+UNITS = [*STARTS, *dict.fromkeys(marker for row in ROWS for marker in _list_markers(row))]
 
 
-def _reading(unit: str, size: int, piece: int) -> Callable[[], None]:
+def _reading(unit: str, size: int, piece: int, limits: sp.Limits | None = None) -> Callable[[], None]:
     pieces = in_pieces((unit * -(-size // len(unit)))[:size], piece)
-    return partial(read, sp.TextParser(tools=TOOLS), pieces)
-
-
-def _count_at_end(unit: str, piece: int = 0) -> int:
-    """How many calls a kilobyte more takes; all comes in one piece if there is no size."""
-    _reading(unit, SIZES[1], piece or SIZES[1])()  # patterns are compiled when first used, some in long texts
-    short, long = (count_calls(_reading(unit, size, piece or size)) for size in SIZES)
-    return (long - short) * 1024 // (SIZES[1] - SIZES[0])
-
-
-@pytest.fixture(scope="module")
-def prose() -> int:
-    """The calls that a kilobyte of prose takes in small pieces."""
-    return _count_at_end(PROSE, PIECE)
-
-
-@pytest.mark.parametrize("marker", FLOODS)
-def test_a_flood_in_small_pieces_costs_at_most_ten_times_what_prose_costs(marker: str, prose: int) -> None:
-    assert _count_at_end(marker, PIECE) <= MOST * prose
-
-
-@pytest.mark.parametrize("marker", FLOODS)
-def test_a_flood_that_comes_at_once_costs_no_more_than_prose_in_small_pieces(marker: str, prose: int) -> None:
-    assert _count_at_end(marker) <= prose
+    return partial(read, sp.TextParser(tools=TOOLS, limits=limits or sp.Limits()), pieces)
 
 
 def _read_merged(pieces: list[str]) -> tuple[sp.ParsedResponse, list[tuple[int, sp.Event]]]:
@@ -94,7 +66,7 @@ def _read_merged(pieces: list[str]) -> tuple[sp.ParsedResponse, list[tuple[int, 
 
 
 @pytest.mark.parametrize("lead", ["", "Some words first, in a line.\n"])
-@pytest.mark.parametrize("marker", FLOODS)
+@pytest.mark.parametrize("marker", UNITS)
 def test_a_call_behind_a_flood_is_found_as_behind_a_few_markers(marker: str, lead: str) -> None:
     few, many = lead + marker * 4, lead + marker * 64
     expected, events = _read_merged(list(few + CALL))
@@ -106,6 +78,14 @@ def test_a_call_behind_a_flood_is_found_as_behind_a_few_markers(marker: str, lea
     assert (whole.content, whole.reasoning, whole.tool_calls) == (
         response.content, response.reasoning, response.tool_calls,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("marker", UNITS)
+def test_behind_the_most_markers_the_work_does_not_grow(marker: str) -> None:
+    few = sp.Limits(max_markers=4)
+    _reading(marker, 4096, PIECE, few)()  # patterns are compiled when first used
+    first, second, third = (count_calls(_reading(marker, size, PIECE, few)) for size in (4096, 8192, 12_288))
+    assert third - second <= 1.15 * (second - first)
 
 
 def test_after_a_bare_call_that_nests_too_deep_nothing_is_read_for_it_any_more() -> None:
@@ -164,11 +144,6 @@ def test_to_revoke_a_call_takes_no_look_at_the_others() -> None:
     assert calls.passes == 0
     assert [call.index for call in calls if call.revoked] == [0, 3, 7]
     assert [event.index for event in log.events if isinstance(event, sp.ToolCallRevoked)] == [3, 0, 7]
-
-
-def test_a_flood_that_is_told_in_blanks_is_learnt_once_its_line_is_long() -> None:
-    few, many = (count_calls(_reading("</think> ", size, size)) for size in (8 * 1024, 64 * 1024))
-    assert many <= 1.15 * few
 
 
 @pytest.mark.parametrize("calls", [1, 30])
