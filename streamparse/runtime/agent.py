@@ -43,7 +43,7 @@ class Agent(Generic[Output]):
     a model of pydantic, `list[int]`): the model must call a tool of that shape.
     `settings` go into each request (`{"temperature": 0}`).  `prepare_history` makes what is sent of the whole history,
     which stays as it is: `lambda history: history.truncated(tokens=100_000)`.
-    The other keywords are those of `ToolRunner` (`limit`, `timeout`, `guards`, ...).
+    The other keywords are those of `ToolRunner` (`limit`, `timeout`, `guards`, `allow`, ...).
 
     Raises TypeError or ValueError for tools or types that cannot be, and ModuleNotFoundError as `ToolRunner`.
     """

@@ -356,8 +356,9 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
 
     async def _read_answer(self, request: Request, source: Any) -> loop.AnswerEnded:
         stream = aiter_events(
-            source, request.wire, dialects=request.dialects, reasoning=request.reasoning, tools=self._settings.tools
-        )
+            source, request.wire, dialects=request.dialects, reasoning=request.reasoning, tools=self._settings.tools,
+            quoted="calls" if "quoted" in self._settings.runner.get("allow", ()) else "text",
+        )  # fmt: skip
         deadline = self._loop.deadline
         left = None if deadline is None else max(deadline - self._clock(), 1e-6)
         turn = self._runner.run(stream, deps=self._deps, run_id=self.id, turn=request.number, time_limit=left)
