@@ -40,10 +40,16 @@ class BrokenCall(msgspec.Struct, frozen=True, gc=False):
 
 
 class ToolIntent(msgspec.Struct, frozen=True):
-    """Prose in which a model says that it wants a tool ("I'll use the search tool").  Never a call."""
+    """What shows that a model wanted a tool, and is no call.
+
+    `text` is a sentence ("I'll use the search tool").  With `is_call` it is the own text of a whole call of a declared
+    tool, as the model wrote it (of several in a list, that of the list): one without a marker of its own, which stands
+    behind a sentence, and ends an answer that ended well.
+    """
 
     name: str
     text: str
+    is_call: bool = False
 
 
 class Mark(msgspec.Struct, frozen=True, gc=False):
