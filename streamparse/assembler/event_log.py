@@ -154,7 +154,7 @@ class EventLog:
         if call.source != "native":
             same, other = other, same
         for place, (name, values, index) in enumerate(other):
-            if name == call.name and values == arguments and _have_same_types(values, arguments):
+            if name == call.name and values == arguments and have_same_types(values, arguments):
                 del other[place]
                 if call.source != "native" or not self._make_room(index):
                     return False
@@ -227,10 +227,10 @@ class EventLog:
         return bool(since.strip())
 
 
-def _have_same_types(one: Any, other: Any) -> bool:
+def have_same_types(one: Any, other: Any) -> bool:
     """Whether equal values are the same JSON: to Python, true is 1."""
     if isinstance(one, dict):
-        return all(_have_same_types(value, other[key]) for key, value in one.items())
+        return all(have_same_types(value, other[key]) for key, value in one.items())
     if isinstance(one, list):
-        return all(map(_have_same_types, one, other))
+        return all(map(have_same_types, one, other))
     return isinstance(one, bool) == isinstance(other, bool)

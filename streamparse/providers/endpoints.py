@@ -8,6 +8,7 @@ official clients, a base for OpenAI's wires has the version wherever it is in it
 from __future__ import annotations
 
 import re
+from ipaddress import ip_address
 from typing import Final
 from urllib.parse import quote, urlsplit
 
@@ -80,6 +81,20 @@ def find_answer_url(url: str, wire: str, model: str) -> str:
     joined = join_path(base.encode(), path.encode(), wire).decode()
     queries = "&".join(filter(None, (parts.query, query)))
     return parts._replace(path=joined, query=queries, fragment="").geturl()
+
+
+def is_local(url: str) -> bool:
+    """Whether a server runs on this machine or near it: its host is `localhost`, or an address that is not public.
+
+    Such a server runs open models, and may print their calls as text on any wire.
+    """
+    host = urlsplit(url).hostname or ""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+    address = getattr(address, "ipv4_mapped", None) or address
+    return address.is_loopback or address.is_private or address.is_link_local
 
 
 def write_key_headers(wire: str, key: str | None) -> dict[str, str]:

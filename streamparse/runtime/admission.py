@@ -6,7 +6,8 @@ All of it is decided once, when the call is whole: what runs is what was checked
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from collections.abc import Collection, Mapping
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 import msgspec
 
@@ -22,6 +23,16 @@ EVERYTHING: Final = "*"  # the lock that allows no other call at the same time
 
 QUOTED: Final = "the call was not run: it stood where the text only quotes (a code block, a quotation, a string)"
 
+Allowed: TypeAlias = Literal["recovered", "repaired", "quoted", "divided"]
+"""What may run although it would not: calls that were found only at the end, or had to be mended to be read; those that
+the text only quotes; those of tools with effects that something else in the text divides or follows."""
+
+_OLD_KEYWORDS: Final = {
+    "run_recovered": 'allow=("recovered", "repaired")',
+    "run_quoted": 'allow=("quoted",)',
+    "trailing": 'allow=("divided",)',
+}
+
 
 class Admitted(msgspec.Struct, frozen=True):
     """What a call runs with."""
@@ -32,13 +43,31 @@ class Admitted(msgspec.Struct, frozen=True):
     needs_approval: bool
 
 
-def admit(event: ToolCallComplete, gate: Gate, *, run_recovered: bool, run_quoted: bool) -> Admitted | Ending:
+def read_allowed(allow: Collection[Allowed], old: Mapping[str, object]) -> frozenset[Allowed]:
+    """Return what `allow` says; `old` are keywords that nobody takes.
+
+    Raises TypeError for a plain string, for what is no collection, and for any keyword, saying the new one if there is
+    one; ValueError for a word that is not known.
+    """
+    for keyword in old:
+        instead = f": use {_OLD_KEYWORDS[keyword]}" if keyword in _OLD_KEYWORDS else ""
+        raise TypeError(f"unexpected keyword argument {keyword!r}{instead}")
+    given: object = allow
+    if isinstance(given, (str, bytes)) or not isinstance(given, Collection):
+        raise TypeError(f"allow is a collection of words, such as ('quoted',), not {given!r}")
+    for word in given:
+        if word not in get_args(Allowed):
+            raise ValueError(f"allow holds words of {get_args(Allowed)}, not {word!r}")
+    return frozenset(given)
+
+
+def admit(event: ToolCallComplete, gate: Gate, allow: Collection[str]) -> Admitted | Ending:
     """Take a call through the gate."""
     tool = gate.tools.get(event.name)
     if tool is not None:  # of an unknown tool the gate says what was perhaps meant
-        if event.source in ("recovered", "repaired") and not run_recovered:
+        if event.source in ("recovered", "repaired") and event.source not in allow:
             return refuse_doubtful(event, tool)
-        if event.place == "quoted" and not run_quoted:
+        if event.place == "quoted" and "quoted" not in allow:
             advice = f"if it is meant, call it in the open: {explain_call(event.name, tool)}"
             return refuse("validation", "quoted", f"{QUOTED}; {advice}")
         if tool.function is None:

@@ -43,7 +43,9 @@ class Agent(Generic[Output]):
     a model of pydantic, `list[int]`): the model must call a tool of that shape.
     `settings` go into each request (`{"temperature": 0}`).  `prepare_history` makes what is sent of the whole history,
     which stays as it is: `lambda history: history.truncated(tokens=100_000)`.
-    The other keywords are those of `ToolRunner` (`limit`, `timeout`, `guards`, ...).
+    `ask_again`: where an answer ends in what is written as a call, and is text (small models write JSON behind a
+    sentence), the model is asked once to call the tool, or to repeat its answer.
+    The other keywords are those of `ToolRunner` (`limit`, `timeout`, `guards`, `allow`, ...).
 
     Raises TypeError or ValueError for tools or types that cannot be, and ModuleNotFoundError as `ToolRunner`.
     """
@@ -52,21 +54,21 @@ class Agent(Generic[Output]):
     def __init__(
         self: Agent[str], model: Models, tools: Iterable[Any] | None = None, *, system: str = "",
         stop: Iterable[StopCondition] = (), output_type: type[str] = str, settings: Mapping[str, Any] | None = None,
-        prepare_history: PrepareHistory | None = None, **runner: Any,
+        prepare_history: PrepareHistory | None = None, ask_again: bool = True, **runner: Any,
     ) -> None: ...  # fmt: skip
 
     @overload
     def __init__(
         self, model: Models, tools: Iterable[Any] | None = None, *, system: str = "",
         stop: Iterable[StopCondition] = (), output_type: type[Output], settings: Mapping[str, Any] | None = None,
-        prepare_history: PrepareHistory | None = None, **runner: Any,
+        prepare_history: PrepareHistory | None = None, ask_again: bool = True, **runner: Any,
     ) -> None: ...  # fmt: skip
 
     @overload  # `Invoice | Refund`, `Literal["yes", "no"]`: forms of types that a `type` is not
     def __init__(
         self: Agent[Any], model: Models, tools: Iterable[Any] | None = None, *, system: str = "",
         stop: Iterable[StopCondition] = (), output_type: object, settings: Mapping[str, Any] | None = None,
-        prepare_history: PrepareHistory | None = None, **runner: Any,
+        prepare_history: PrepareHistory | None = None, ask_again: bool = True, **runner: Any,
     ) -> None: ...  # fmt: skip
 
     def __init__(
@@ -79,6 +81,7 @@ class Agent(Generic[Output]):
         output_type: Any = str,
         settings: Mapping[str, Any] | None = None,
         prepare_history: PrepareHistory | None = None,
+        ask_again: bool = True,
         **runner: Any,
     ) -> None:
         is_one = isinstance(model, (str, NegotiatedFormat)) or not isinstance(model, Sequence)
@@ -92,6 +95,7 @@ class Agent(Generic[Output]):
             stops=tuple(stop),
             settings=dict(settings or {}),
             prepare_history=prepare_history,
+            ask_again=ask_again,
             runner=runner,
         )
 

@@ -59,6 +59,7 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
     stops: tuple[StopCondition, ...] = ()
     settings: dict[str, Any] = {}
     prepare_history: PrepareHistory | None = None
+    ask_again: bool = True
     runner: dict[str, Any] = {}
 
     def __post_init__(self) -> None:
@@ -110,13 +111,15 @@ class RunResult(msgspec.Struct, Generic[Output], frozen=True):
 
     `output` is None where a stop ended the run without one.  `stopped_by` is None if the run ended by itself; else it
     is the reason of a stop, or a word of `streamparse.runtime.loop.Finish`.  `usage` is what all answers have cost.
-    `approvals` are the requests without an answer.  `history` goes into the next `run`.
+    `approvals` are the requests without an answer.  `refused` counts the calls that did not run, by the code of their
+    result's failure.  `history` goes into the next `run`.
     """
 
     output: Output | None
     stopped_by: str | None
     usage: TokenCounts
     approvals: tuple[ApprovalRequest, ...]
+    refused: dict[str, int]
     history: History
 
 
@@ -162,6 +165,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             stops=settings.stops,
             ending=frozenset(name for name, tool in settings.tools.items() if tool.ends),
             output_tool=None if settings.output_tool is None else settings.output_tool.name,
+            ask_again=settings.ask_again,
             run_id=self.id,
         )
         self._buffer: Buffer[AgentItem] = Buffer(MAX_BUFFERED)
@@ -238,6 +242,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             stopped_by=finish.stopped_by,
             usage=self._loop.tokens,
             approvals=tuple(self._approvals.values()),
+            refused=self._loop.refused,
             history=self._loop.history,
         )
 
@@ -356,8 +361,9 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
 
     async def _read_answer(self, request: Request, source: Any) -> loop.AnswerEnded:
         stream = aiter_events(
-            source, request.wire, dialects=request.dialects, reasoning=request.reasoning, tools=self._settings.tools
-        )
+            source, request.wire, dialects=request.dialects, reasoning=request.reasoning, tools=self._settings.tools,
+            quoted="calls" if "quoted" in self._settings.runner.get("allow", ()) else "text",
+        )  # fmt: skip
         deadline = self._loop.deadline
         left = None if deadline is None else max(deadline - self._clock(), 1e-6)
         turn = self._runner.run(stream, deps=self._deps, run_id=self.id, turn=request.number, time_limit=left)

@@ -99,8 +99,8 @@ class Call(msgspec.Struct, eq=False):
         return "write" if self.tool is None else self.tool.effect
 
     @property
-    def has_to_come_last(self) -> bool:
-        """Whether visible text after the call keeps it from running: it is part of the text, and has an effect."""
+    def has_effect_in_text(self) -> bool:
+        """Whether it stands in the text, and calls a declared tool with effects."""
         return self.place != "field" and self.tool is not None and self.tool.effect != "read"
 
     @property

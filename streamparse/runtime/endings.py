@@ -19,9 +19,9 @@ CRASHED_INSIDE: Final = "the program ended inside the call; it was not run"
 DIFFERS: Final = "the call as a whole differs from what was read of it before"
 CUT_INSIDE: Final = "the stream ended inside the call; it was not run"
 LATE: Final = "the call came after the end of the answer; it was not run"
-TRAILED: Final = (
-    "the call was not run: text followed it in the answer, so it may only have been an example; "
-    "if it is meant, call again, with nothing behind the call"
+DIVIDED: Final = (
+    "no call with effects in the text of your answer was run: something else stood between the calls or behind them, "
+    "so they may only have been examples; if they are meant, call again, with nothing between and behind the calls"
 )
 NOT_RUN: Final = "; it was not run"
 HAD_BEGUN: Final[dict[Effect, str]] = {

@@ -8,6 +8,7 @@ The shell that obeys it on an event loop is `streamparse.runtime.agent`.
 | has calls | the next request, with their results |
 | is paused, for its server goes on once it has it back | the next request, with nothing new |
 | has text alone | the run ends with it; with an `output_type` the model is asked for its call |
+| has text that ends in what is written as a call, and is none | once, the model is asked whether it meant to call |
 | calls a tool that ends the run, and it succeeds | the run ends with its value, once all calls are answered |
 | is broken by the model (no call where one was announced, nothing at all) | it is asked again, at most twice in a row |
 | is broken by its server or the connection, and no tool has begun (but the output's) | forgotten, and asked for again |
@@ -23,6 +24,7 @@ stays for the rest of the run.  The model never reads of a failure of the connec
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any, Final, TypeAlias
@@ -39,6 +41,10 @@ from streamparse.tools import ToolResult
 from streamparse.usage import TokenCounts
 
 MAX_COMPLAINTS: Final = 2  # how often in a row a model reads that its answer is of no use
+ASK_AGAIN: Final = (
+    "The end of your answer looks like a call of a tool, but it is text, and nothing was run. "
+    "If you meant to call a tool, call it. If not, repeat your answer."
+)
 
 # Codes of what a server or a connection did; another request may go well
 SERVER_FAULTS: Final = frozenset(
@@ -144,7 +150,8 @@ class Loop:
         command = loop.take(Started(history, at))
 
     `models` is how many there are to ask.  `ending` are the names of the tools that end the run; the arguments of
-    `output_tool`, if there is one, are the output, and text alone does not count as one.
+    `output_tool`, if there is one, are the output, and text alone does not count as one.  With `ask_again` a model
+    whose answer ends in what is written as a call, and is none, is asked once whether it meant to call.
 
     To be read only: `history` is the conversation so far, with what the run was given; `tokens` are what all answers
     have cost, as the provider counted it; `finish` is how the run ended, None while it goes on; `failure` is what was
@@ -159,6 +166,7 @@ class Loop:
         stops: Sequence[StopCondition] = (),
         ending: frozenset[str] = frozenset(),
         output_tool: str | None = None,
+        ask_again: bool = True,
         run_id: str = "run",
     ) -> None:
         self.history = History()
@@ -170,6 +178,8 @@ class Loop:
         self._stops = tuple(stops)
         self._ending = ending
         self._output_tool = output_tool
+        self._ask_again = ask_again
+        self._was_asked_again = False  # since the latest call
         self._run_id = run_id
         self._started = 0.0
         self._now = 0.0
@@ -206,6 +216,12 @@ class Loop:
         """When the time of the whole run is over, on the clock of the facts; None if it may take for ever."""
         seconds = [stop.most for stop in self._stops if isinstance(stop, MaxStop) and stop.name == "max_seconds"]
         return self._started + min(seconds) if seconds else None
+
+    @property
+    def refused(self) -> dict[str, int]:
+        """How many calls of this run did not run, by the code of their result."""
+        results = (result for entry in self._rounds for result in entry.results)
+        return dict(Counter(each.failure.code for each in results if each.failure is not None and not each.attempts))
 
     @property
     def _rounds(self) -> tuple[Round, ...]:
@@ -264,11 +280,11 @@ class Loop:
             if response.refusal or response.stop == "filter":
                 return self._end(Finish("refusal" if response.refusal else "filter"))
             if self._output_tool is None:
-                stopped_by = "length" if response.stop == "length" else None
-                return self._end(Finish(stopped_by, self._join_text(), has_output=True))
+                return self._take_text(response)
             fault = f"text is no answer here: call the tool {self._output_tool!r}"
         if fault is None:
             self._complaints = 0
+            self._was_asked_again = False
             return self._ask()
         self._complaints += 1
         if self._complaints > MAX_COMPLAINTS:
@@ -276,6 +292,16 @@ class Loop:
         if not has_answers:  # else the results say it
             self.history = self.history.with_prompt(f"Your answer could not be used: {fault}.")
         return self._ask()
+
+    def _take_text(self, response: ParsedResponse) -> Command:
+        """End the run with a text; or ask once about one that may have been meant to end in a call."""
+        may_be_call = response.stop == "end" and any(intent.is_call for intent in response.intents)
+        if may_be_call and self._ask_again and not self._was_asked_again and self._find_stop() is None:
+            self._was_asked_again = True
+            self.history = self.history.with_prompt(ASK_AGAIN)
+            return self._ask()
+        stopped_by = "length" if response.stop == "length" else None
+        return self._end(Finish(stopped_by, self._join_text(), has_output=True))
 
     def _join_text(self) -> str:
         """Return what the latest answer says, with what its server had sent of it before pauses."""

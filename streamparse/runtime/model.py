@@ -24,7 +24,7 @@ from streamparse.negotiate import NegotiatedFormat
 from streamparse.parser import StreamParser
 from streamparse.parser.sources import AsyncSource
 from streamparse.providers.adapters import find_format
-from streamparse.providers.endpoints import USUAL_WIRE, find_answer_url, write_key_headers
+from streamparse.providers.endpoints import USUAL_WIRE, find_answer_url, is_local, write_key_headers
 from streamparse.providers.names import ADAPTER_OF_WIRE, PROVIDERS, find_provider
 from streamparse.reading.errors import describe_error, find_error
 from streamparse.runtime.model_failures import ModelError, read_retry_after
@@ -200,15 +200,18 @@ def http_model(
     `url` is the server's base, with or without a version, or the endpoint itself.  `wire` is what the server speaks, or
     the name of a provider, whose messages may differ ("mistral", "deepseek", "openrouter").  `api_key` is written where
     the wire wants it; `headers` replace those that are written here.  `dialects` and `reasoning` are those of
-    `StreamParser`.  `tools_in="prompt"` teaches the tools in a `dialect`, for servers that know none.  `timeout`:
-    seconds that the server may be silent.  A `client` of httpx that is given is used as it is, and never closed.
-    `settings` are those of `Request`; a request's own go over them.
+    `StreamParser`; of a local server (`localhost`, an address that is not public) "auto" reads calls in the text on
+    every wire, for it may print them.  `tools_in="prompt"` teaches the tools in a `dialect`, for servers that know
+    none.  `timeout`: seconds that the server may be silent.  A `client` of httpx that is given is used as it is, and
+    never closed.  `settings` are those of `Request`; a request's own go over them.
 
     Raises ValueError for what is not a URL, a wire that cannot be asked so, and an unknown dialect; TypeError for an
     unknown setting.
     """
     provider, spoken = _find_provider(wire)
     check_settings(settings)
+    if dialects == "auto" and is_local(url):
+        dialects = "all"
     if tools_in == "prompt":
         get_prompt(dialect)
         dialects = (dialect, *((dialects,) if isinstance(dialects, str) else dialects))

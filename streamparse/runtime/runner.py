@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import AsyncIterable, Callable, Iterable
+from collections.abc import AsyncIterable, Callable, Collection, Iterable
 from functools import partial
 from types import TracebackType
-from typing import Any, Self, get_args
+from typing import Any, Never, Self
 
 import anyio
 import anyio.abc
 
 from streamparse.repair import Gate, Guard
+from streamparse.runtime.admission import Allowed, read_allowed
 from streamparse.runtime.run import Batch, Run, Settings
 from streamparse.runtime.threads import Threads
-from streamparse.runtime.turn import Trailing, Turn
+from streamparse.runtime.turn import Turn
 from streamparse.tools import ToolResult
 
 MIB = 1024 * 1024
@@ -37,10 +38,10 @@ class ToolRunner:
     call, unless its tool says otherwise.  `time_limit`: seconds for a whole run, the model's answer included.
     `max_result`: characters of a text, or of other JSON; what is longer is cut, and says so.
     `max_buffered`: items that may wait for the consumer before reading pauses.
-    `run_recovered`: whether calls may run that had to be mended, or were found only at the end.  `run_quoted`:
-    whether calls that the text only quotes may.  `trailing`: "run" lets calls in the text, of tools with effects, run
-    although visible text follows them.  `clock`: seconds, for the times in the results; `wall_clock`: seconds since
-    1970, for the moments of the calls.
+    `allow`: a collection of what may run although it would not (`Turn` says why): "recovered", calls that were found
+    only at the end; "repaired", those that had to be repaired to be read; "quoted", those that the text only quotes;
+    "divided", those of the text that have effects although something stands between or behind them.
+    `clock`: seconds, for the times in the results; `wall_clock`: seconds since 1970, for the moments of the calls.
 
     A synchronous tool runs in a thread, and a thread cannot be stopped: one that does not return is abandoned when
     its time is over.  It keeps one of the `limit` threads, and is named in `unstopped_threads`; it does not keep the
@@ -62,22 +63,17 @@ class ToolRunner:
         guards: Iterable[Guard] = (),
         coerce: bool = True,
         sanitise: bool = False,
-        run_recovered: bool = False,
-        run_quoted: bool = False,
-        trailing: Trailing = "refuse",
+        allow: Collection[Allowed] = (),
         clock: Callable[[], float] = time.perf_counter,
         wall_clock: Callable[[], float] = time.time,
+        **old: Never,
     ) -> None:
         gate = Gate(tools, tier=tier, coerce=coerce, sanitise=sanitise, guards=guards)
         gate.require_validator()
         _check_counts(limit=limit, max_buffered=max_buffered, max_result=max_result)
         _check_seconds(timeout=timeout, time_limit=time_limit)
-        if trailing not in get_args(Trailing):
-            raise ValueError(f"trailing must be 'refuse' or 'run', got {trailing!r}")
         self._settings = Settings(gate, max_result, max_buffered, clock)
-        self._make_turn = partial(
-            Turn, gate, limit, timeout=timeout, run_recovered=run_recovered, run_quoted=run_quoted, trailing=trailing
-        )
+        self._make_turn = partial(Turn, gate, limit, timeout=timeout, allow=read_allowed(allow, old))
         self._time_limit = time_limit
         self._wall_clock = wall_clock
         self._threads = Threads(limit)

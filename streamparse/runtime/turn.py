@@ -17,13 +17,16 @@ The place of the call comes first:
 | place | may run |
 |---|---|
 | `field` | as its tool says |
-| `plain` | as its tool says; with an effect only where no visible text follows the last call of the answer's text, which only the end of the turn can show (`trailing="run"`: once another call follows, or the turn ended well) |
+| `plain` | without effects, at its closing byte; with effects once the turn ended well, and nothing stands between and behind such calls (`breaks`) |
 | `bare`, `thought` | once the turn ended well, and as `plain` |
-| `quoted` | not at all; with `run_quoted` as `bare` |
+| `quoted` | not at all |
 
-A call that had to be mended (`repaired`) or was found only at the end (`recovered`) does not run; with `run_recovered`
-it waits for the end of the turn unless its tool has no effect.  When the turn does not end well, what has not begun
-never begins; what has begun may go on, and may be repeated.
+A call that was found only at the end (`recovered`), or had to be repaired to be read (`repaired`), does not run.  When
+the turn does not end well, what has not begun never begins; what has begun may go on, and may be repeated.
+
+`allow` loosens that.  `"recovered"`, `"repaired"`: such a call waits for the end of the turn, unless its tool has no
+effects.  `"quoted"`: as `bare`.  `"divided"`: whatever stands between and behind calls of the text, they run, and an
+idempotent one that is `plain` begins at the next call already, but never because of text.
 
 Calls that share a lock, or of which one has `"*"`, never overlap unless all have no effect, and begin in call order:
 a read waits for an earlier write.  A lock, and a place under `limit`, is free once the function has really returned.
@@ -31,8 +34,8 @@ a read waits for an earlier write.  A lock, and a place under `limit`, is free o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Literal, TypeAlias
+from collections.abc import Collection, Iterable
+from typing import Any, Never
 
 import msgspec
 
@@ -41,15 +44,13 @@ from streamparse.repair import Gate
 from streamparse.repair.answers import describe_break
 from streamparse.response import ToolCall
 from streamparse.runtime import endings, facts
-from streamparse.runtime.admission import Admitted, admit, admit_open, find_open_locks
+from streamparse.runtime.admission import Admitted, Allowed, admit, admit_open, find_open_locks, read_allowed
+from streamparse.runtime.breaks import Breaks, read_arguments
 from streamparse.runtime.call import Call, Ending
 from streamparse.runtime.endings import refuse
 from streamparse.runtime.retries import find_delay
 from streamparse.runtime.schedule import Alarm, choose_next, find_due
 from streamparse.tools import Tool, ToolFailure, ToolResult
-
-Trailing: TypeAlias = Literal["refuse", "run"]
-"""Whether calls in the text of tools with effects may run although visible text follows them."""
 
 
 class Turn:
@@ -75,9 +76,8 @@ class Turn:
         run_id: str = "run",
         number: int = 0,
         epoch: float | None = None,
-        run_recovered: bool = False,
-        run_quoted: bool = False,
-        trailing: Trailing = "refuse",
+        allow: Collection[Allowed] = (),
+        **old: Never,
     ) -> None:
         self._gate = tools if isinstance(tools, Gate) else Gate(tools)
         self._limit = limit
@@ -86,9 +86,7 @@ class Turn:
         self._run_id = run_id
         self._number = number
         self._epoch = epoch
-        self._run_recovered = run_recovered
-        self._run_quoted = run_quoted
-        self._trailing = trailing
+        self._allow = read_allowed(allow, old)
         self._now = float("-inf")
         self._over_at: float | None = None  # when the time of the whole run is over
         self._alarm = Alarm()
@@ -98,7 +96,7 @@ class Turn:
         self._early: list[Call] = []  # wait for the model to move on
         self._by_id: dict[str, set[tuple[str, bytes | None]]] = {}  # names and arguments of those that may run
         self._unanswered = 0
-        self._text_follows = False  # visible text follows the last call in the text
+        self._breaks = Breaks()
         self._done = False
         self._incomplete = False
         self._stopped = ""  # why nothing may run any more
@@ -160,7 +158,9 @@ class Turn:
         Return its index in this turn: `Returned`, of the attempt 1, frees them.
         """
         index = min((0, *self._calls)) - 1
-        held = msgspec.structs.replace(call, index=index, phase="answered", attempt=1, opening="none", result=None)
+        held = msgspec.structs.replace(
+            call, index=index, phase="answered", attempt=1, opening="none", result=None, place="field"
+        )
         self._calls[index] = self._live[index] = held
         return index
 
@@ -194,15 +194,19 @@ class Turn:
     def _receive(self, event: events.Event) -> None:
         match event:
             case events.TextDelta() | events.RefusalDelta():
-                if not self._text_follows and self._calls:
-                    self._text_follows = not event.text.isspace() and event.text != ""
+                self._breaks.note_text(event.text)
                 self._move_on(by_call=False)
             case events.ReasoningDelta():
+                self._breaks.note_thought(event.text)
                 self._move_on(by_call=False)
             case events.ToolCallStart():
                 if event.index not in self._calls:
                     self._add(event)
                 self._move_on(by_call=True)
+            case events.ToolCallDelta():
+                call = self._calls.get(event.index)
+                if call is not None and call.phase == "incomplete":
+                    self._breaks.note_arguments(call, event.arguments)
             case events.ToolCallComplete():
                 self._complete_call(event)
             case events.ToolCallRevoked():
@@ -285,15 +289,14 @@ class Turn:
         if call is not None and call.phase != "incomplete":
             return
         self._move_on(by_call=True)
-        if event.place == "quoted" and not self._run_quoted:
-            self._text_follows = True  # it is text
-        elif event.place != "field":
-            self._text_follows = False
         call = call or self._add(event)
+        self._breaks.forget_arguments(call)
         tool = self._gate.tools.get(event.name)
         if (call.id, call.name) != (event.id, event.name):
             self._break(call, endings.DIFFERS)
         call.complete(event, tool, self._find_timeout(tool))
+        if event.place != "field":
+            self._breaks.note_call_in_text(call, event.arguments)
         self._changed = True
         if self._is_repeated(event):
             message = describe_break(event.name, "duplicate_call", "", None)
@@ -316,14 +319,28 @@ class Turn:
         elif event.scope == "call" and event.index is not None:
             call = self._calls.get(event.index)
             if call is not None and call.phase == "incomplete":
+                self._note_broken(call, event.code)
                 message = describe_break(call.name, event.code, event.message, call.tool)
                 self._answer(call, refuse("validation", event.code, message))
+
+    def _note_broken(self, call: Call, code: str) -> None:
+        """Note where a call that broke stood; one that came twice confirms the one in the text."""
+        written = self._breaks.forget_arguments(call)
+        if code != "duplicate_call":
+            call.place = "plain"  # at worst: only a whole call says its place
+            return
+        arguments = read_arguments(written)
+        confirmed = arguments is not None and self._breaks.find_confirmed(call.name, arguments, revoked=False)
+        if confirmed and confirmed.phase == "waiting" and confirmed.effect != "write":
+            self._reach_moment(confirmed)
 
     def _revoke_call(self, event: events.ToolCallRevoked) -> None:
         call = self._calls.get(event.index)
         if call is None or call.phase == "incomplete":
             return
         call.revoked = True
+        if event.reason in ("thought_goes_on", "thought_closed"):
+            call.place = "thought"
         if call.phase != "answered":
             reason = f"the call was revoked ({event.reason[:200]})"
             self._end_call(call, "revoked", reason, f"{reason}; it was not run")
@@ -332,13 +349,16 @@ class Turn:
         if not event.ok:
             self._fail_turn()
         self._done = True
+        is_divided = "divided" not in self._allow and self._breaks.is_divided(
+            self._calls.values(), with_quoted="quoted" in self._allow
+        )
         for call in self._find_live():
             if call.phase == "incomplete":  # and will stay so
                 self._break(call, endings.CUT_INSIDE)
             elif call.phase != "waiting":
                 continue
-            elif self._text_follows and call.has_to_come_last and self._trailing == "refuse":
-                self._answer(call, refuse("validation", "trailed", endings.TRAILED))
+            elif is_divided and call.has_effect_in_text:
+                self._answer(call, refuse("validation", "divided", endings.DIVIDED))
             else:
                 self._reach_moment(call)
 
@@ -378,11 +398,15 @@ class Turn:
 
     def _admit(self, call: Call, event: events.ToolCallComplete) -> None:
         """Take a whole call through the gate, and find the moment from which on it may begin."""
-        admitted = admit(event, self._gate, run_recovered=self._run_recovered, run_quoted=self._run_quoted)
+        admitted = admit(event, self._gate, self._allow)
+        is_native = event.place == "field"
+        is_double = is_native and self._breaks.find_confirmed(event.name, event.arguments, revoked=True) is not None
         call.changes = admitted.changes
         if isinstance(admitted, Ending):
             self._answer(call, admitted)
             return
+        if is_native and not is_double:
+            self._breaks.note_native_call(event.index)
         if event.id:
             self._by_id.setdefault(event.id, set()).add((event.name, _encode(event.arguments)))
         if call.opening == "open" and not _is_continued(call, event, admitted):
@@ -393,8 +417,8 @@ class Turn:
             self._reach_moment(call)
         elif (
             call.effect == "idempotent"
-            and event.source not in ("recovered", "repaired")
-            and (event.place == "field" or (event.place == "plain" and self._trailing == "run"))
+            and event.source in ("native", "inband")
+            and (is_native or (event.place == "plain" and "divided" in self._allow))
         ):
             self._early.append(call)
 
@@ -551,6 +575,7 @@ class Turn:
         call = Call(event.index, event.id, event.name, tool, key, self._find_timeout(tool), locks, made=self._now)
         self._calls[event.index] = self._live[event.index] = call
         self._unanswered += 1
+        self._breaks.note_start(event.index)
         return call
 
     def _find_live(self) -> list[Call]:

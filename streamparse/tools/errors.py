@@ -84,7 +84,7 @@ class ToolFailure(msgspec.Struct, frozen=True):
     """Why a call has no value.
 
     `code` is stable, for programs: that of a broken call's `Error` or of a `Finding`, or one of the runtime's own:
-    `raised`, `bad_result`, `timed_out`, `no_place`, `stopped`, `out_of_time`, `unfinished`, `late`, `trailed`,
+    `raised`, `bad_result`, `timed_out`, `no_place`, `stopped`, `out_of_time`, `unfinished`, `late`, `divided`,
     `quoted`, `recovered`, `repaired`, `revoked`, `denied`, `no_function`, `guard_failed`, `declaration_failed`,
     `crashed`.  The details of `recovered` and `repaired` say the `reason`, with an `explanation`.
     The other fields are those of `ToolError`.

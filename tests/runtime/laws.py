@@ -21,6 +21,7 @@ from streamparse.events import (
     RefusalDelta,
     TextDelta,
     ToolCallComplete,
+    ToolCallDelta,
     ToolCallRevoked,
     ToolCallStart,
 )
@@ -67,6 +68,8 @@ class Known:
         self.maybe_stuck_since = None  # if what may be read either way is read as the model moving on
         self.key = None
         self.revoked = False
+        self.was_draft = self.was_broken = False
+        self.confirmed = False  # it is in the text, and came natively, too
         self.answer = None
 
     @property
@@ -81,13 +84,13 @@ class Known:
 class Laws:
     """An account of a turn; `judge` says of a whole call `(code of the refusal, arguments, locks, asks)`."""
 
-    def __init__(self, tools, judge, *, limit, timeout, time_limit, trailing, run_recovered, run_quoted, number):
+    def __init__(self, tools, judge, *, limit, timeout, time_limit, allow, number):
         self.tools, self.judge, self.limit, self.number = tools, judge, limit, number
-        self.timeout, self.time_limit, self.trailing = timeout, time_limit, trailing
-        self.run_recovered, self.run_quoted = run_recovered, run_quoted
+        self.timeout, self.time_limit, self.allow = timeout, time_limit, allow
         self.now, self.first = float("-inf"), None
         self.calls, self.events, self.wakes = {}, [], []
-        self.done = self.done_well = self.bad = self.source_over = self.trailed = self.trailed_at_end = False
+        self.breaks = []  # the first index behind each, and whether it is a thought
+        self.done = self.done_well = self.bad = self.source_over = self.divided_at_end = False
         self.stopped = ""
 
     # -- what is known ----------------------------------------------------------------------------------
@@ -214,29 +217,66 @@ class Laws:
                 self.calls[index].event is None and self.calls[index].answer is None
             ):
                 self._note_whole_call(event)
-            case ToolCallRevoked(index=index) if index in self.calls and self._is_known(index):
+            case ToolCallRevoked(index=index, reason=reason) if index in self.calls and self._is_known(index):
                 self.calls[index].revoked = True
+                self.calls[index].was_draft = self.calls[index].was_draft or reason.startswith("thought_")
+            case Error(scope="call", code=code, index=index) if index in self.calls and not self._is_known(index):
+                self._note_broken_call(self.calls[index], code)
             case Error(scope="stream"):
                 self.bad = True
-            case TextDelta(text=text) | RefusalDelta(text=text) if self._has_calls() and text.strip():
-                self.trailed = True
+            case TextDelta(text=text) | RefusalDelta(text=text) | ReasoningDelta(text=text) if text.strip():
+                self.breaks.append((max(self.calls, default=-1) + 1, isinstance(event, ReasoningDelta)))
             case Done(ok=ok):
                 self.bad = self.bad or not ok
                 if ok and not self.bad and not self.done:
-                    self.done_well, self.trailed_at_end = True, self.trailed
+                    self.done_well, self.divided_at_end = True, self._is_divided()
                 self.done = True
 
     def _is_known(self, index):
         return self.calls[index].event is not None or self.calls[index].answer is not None
 
-    def _has_calls(self):
-        return any(self._is_known(index) for index in self.calls)
+    def _is_divided(self):
+        """Whether a break follows a call in the text of a tool with effects."""
+        return any(
+            call.index < behind and not (is_thought and call.place == "thought")
+            for behind, is_thought in self.breaks for call in self.calls.values() if self._counts_in_text(call)
+        )  # fmt: skip
+
+    def _counts_in_text(self, call):
+        if call.tool is None or call.effect == "read" or call.confirmed or call.was_draft:
+            return False
+        if call.event is None:
+            return call.was_broken
+        if call.place == "quoted":
+            return "quoted" in self.allow
+        return call.place != "field" and not (call.place == "thought" and call.revoked)
+
+    def _note_broken_call(self, call, code):
+        """One that came twice confirms the same one in the text; of any other nobody knows where it stood."""
+        call.was_broken = code != "duplicate_call"
+        if call.was_broken:
+            return
+        written = "".join(
+            each.arguments for each in self.events if isinstance(each, ToolCallDelta) and each.index == call.index
+        )
+        self._confirm(call.name, json.loads(written or "{}"), revoked=False)
+
+    def _confirm(self, name, arguments, *, revoked):
+        """Find the first call of the text that is the same as a native one; return whether there is one."""
+        for event in self.events:
+            other = self.calls.get(getattr(event, "index", None))
+            if (
+                other is None
+                or other.event is not event
+                or _write([name, arguments]) != _write([other.name, event.arguments])
+            ):
+                continue
+            if other.place != "field" and not other.confirmed and other.revoked == revoked:
+                other.confirmed, other.place = True, "field"
+                return True
+        return False
 
     def _note_whole_call(self, event):
-        if event.place == "quoted" and not self.run_quoted:
-            self.trailed = True
-        elif event.place != "field":
-            self.trailed = False
         call = self.calls[event.index] = Known(event, self.tools.get(event.name))
         call.event, call.place, call.arguments = event, event.place, event.arguments
         code, arguments, locks, asks = self.judge(event)
@@ -247,9 +287,17 @@ class Laws:
             call.verdict = "unfinished"
         elif self.done or self.stopped:
             call.verdict = "late"
-        elif event.source in ("recovered", "repaired") and not self.run_recovered and call.tool is not None:
-            call.verdict = event.source
-        elif event.place == "quoted" and not self.run_quoted and call.tool is not None:
+        else:
+            is_double = event.place == "field" and self._confirm(event.name, event.arguments, revoked=True)
+            self._admit(call, code, arguments, locks, asks)
+            if event.place == "field" and not is_double and not call.verdict:
+                self.breaks.append((event.index, False))
+
+    def _admit(self, call, code, arguments, locks, asks):
+        source, place = call.event.source, call.event.place
+        if source in ("recovered", "repaired") and source not in self.allow and call.tool is not None:
+            call.verdict = source
+        elif place == "quoted" and "quoted" not in self.allow and call.tool is not None:
             call.verdict = "quoted"
         elif code:
             call.verdict = code
@@ -263,12 +311,14 @@ class Laws:
         waits_for_the_end = call.place in ("bare", "thought", "quoted") or (
             call.event.source in ("recovered", "repaired") and call.effect != "read"
         )
+        if call.confirmed and call.effect != "write":
+            return True
         in_text = call.place != "field" and call.effect != "read"
         if call.effect == "read" and not waits_for_the_end:
             return True
         if self.done_well:
-            return not (in_text and self.trailed_at_end and self.trailing == "refuse")
-        if waits_for_the_end or call.effect == "write" or (in_text and self.trailing == "refuse"):
+            return not (in_text and self.divided_at_end and "divided" not in self.allow)
+        if waits_for_the_end or call.effect == "write" or (in_text and "divided" not in self.allow):
             return False
         behind = self.events[[each is call.event for each in self.events].index(True) + 1 :]
         behind = [each for each in behind if not isinstance(each, ToolCallComplete) or each.index != call.index]
@@ -426,7 +476,7 @@ class Laws:
             ("unfinished", not call.starts and self.bad),
             ("crashed", isinstance(fact, Restarted)),
         ]
-        return next((code for code, holds in reasons if holds), "trailed")
+        return next((code for code, holds in reasons if holds), "divided")
 
     def _check_words(self, call, result, fact):
         """R1: what had begun is told in words."""
@@ -499,8 +549,8 @@ class Laws:
         if call.left or (call.revoked and not call.running):
             return True
         if not call.starts:
-            trailed = self.done_well and not self._has_evidence(call)
-            return self.bad or trailed
+            is_divided = self.done_well and not self._has_evidence(call)
+            return self.bad or is_divided
         return not call.running and call.window is None
 
     def _check_wakes(self):

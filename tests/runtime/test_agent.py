@@ -57,6 +57,35 @@ async def test_calls_are_run_and_their_results_are_sent_back():
     assert answer["tool_call_id"] == assistant["tool_calls"][0]["id"]
 
 
+MEANT = 'Sure, I double it:\n{"name": "double", "arguments": {"n": 21}}'
+
+
+async def test_an_answer_that_ends_like_a_call_is_asked_about_once_and_the_call_is_run_then():
+    model = Scripted(says(MEANT), calls(("double", {"n": 21})), says("It is 42."))
+    async with sp.Agent(model, [double]).run("What is twice 21?") as run:
+        ends = [item async for item in run if isinstance(item, sp.TurnEnd)]
+    if any(intent.is_call for intent in ends[0].response.intents):
+        assert run.result.output == "It is 42."
+        asked = model.sent(1)[-1]
+        assert (asked["role"], "n" in asked["content"].split(), "21" in asked["content"]) == ("user", False, False)
+        assert "tool_calls" not in model.sent(1)[-2]
+    else:
+        assert run.result.output == MEANT
+
+
+@pytest.mark.parametrize(("text", "options"), [(MEANT, {"ask_again": False}), ("I'll use the double tool.", {})])
+async def test_else_a_run_ends_with_its_first_text(text, options):
+    model = Scripted(says(text))
+    assert (await sp.Agent(model, [double], **options).run("?")).output == text
+
+
+async def test_a_run_says_how_many_calls_did_not_run_and_why():
+    call = '<tool_call>\n{"name": "submit", "arguments": {"answer": "a"}}\n</tool_call>'
+    model = Scripted(says(f"Say {call} or {call}."), calls(("double", {"n": "many"}), ("nope", {})), says("done"))
+    result = await sp.Agent(model, [double, submit]).run("?")
+    assert result.refused == {"divided": 2, "wrong_type": 1, "unknown_tool": 1}
+
+
 async def test_the_items_of_all_turns_come_in_one_stream():
     model = Scripted(calls(("double", {"n": 2})), says("4"))
     async with sp.Agent(model, [double]).run("?") as run:

@@ -4,9 +4,10 @@ import msgspec
 import pytest
 
 from streamparse.events import Error
-from streamparse.response import BrokenCall, ParsedResponse, ToolCall
+from streamparse.response import BrokenCall, ParsedResponse, ToolCall, ToolIntent
 from streamparse.runtime import History, max_repeats, max_seconds, max_tokens, max_turns
 from streamparse.runtime.loop import (
+    ASK_AGAIN,
     AnswerEnded,
     Command,
     Fact,
@@ -74,6 +75,53 @@ def test_a_tool_that_ends_the_run_does_so_with_its_value_when_it_succeeds():
     results = (result(0, "look"), result(1, "submit", 42))
     assert loop.take(AnswerEnded(calling("look", "submit"), 2.0, results)) == Finish(None, 42, True)
     assert loop.history.entries[-1].results == results
+
+
+MEANT = text('Sure:\n{"name": "look"}', intents=[ToolIntent("look", '{"name": "look"}', is_call=True)])
+SAID = text("I'll use the look tool.", intents=[ToolIntent("look", "I'll use the look tool.")])
+
+
+def test_a_model_whose_text_ends_like_a_call_is_asked_once_whether_it_meant_one():
+    loop, _ = begin()
+    sent = loop.take(AnswerEnded(MEANT, 1.0))
+    assert (sent.number, sent.history) == (1, loop.history)
+    assert last_prompt(loop) == ASK_AGAIN
+    assert loop.history.entries[-2].response.tool_calls == []
+    assert loop.take(AnswerEnded(MEANT, 2.0)) == Finish(None, MEANT.content, True)
+
+
+def test_a_model_that_then_calls_goes_on_and_may_be_asked_again_after_its_call():
+    loop, _ = begin()
+    loop.take(AnswerEnded(MEANT, 1.0))
+    assert isinstance(loop.take(AnswerEnded(calling("look"), 2.0, (result(),))), Send)
+    assert isinstance(loop.take(AnswerEnded(MEANT, 3.0)), Send)
+    assert loop.take(AnswerEnded(text("done"), 4.0)) == Finish(None, "done", True)
+
+
+NOT_ASKED = {
+    "prose that speaks of a tool": (SAID, {}),
+    "an answer that was cut": (msgspec.structs.replace(MEANT, finish_reason="length"), {}),
+    "an agent that does not ask": (MEANT, {"ask_again": False}),
+    "a run that may not ask": (MEANT, {"stops": [max_turns(1)]}),
+}
+
+
+@pytest.mark.parametrize(("answer", "options"), NOT_ASKED.values(), ids=NOT_ASKED)
+def test_else_a_text_is_the_output_at_once(answer, options):
+    loop, _ = begin(**options)
+    finish = loop.take(AnswerEnded(answer, 1.0))
+    assert (finish.output, finish.has_output) == (answer.content, True)
+
+
+def test_calls_that_did_not_run_are_counted_by_their_code():
+    loop, _ = begin()
+    refused = [
+        result(index, value=None, attempts=attempts, error="no", failure=ToolFailure("validation", "no", code))
+        for index, (code, attempts) in enumerate([("divided", 0), ("divided", 0), ("raised", 1), ("recovered", 0)])
+    ]
+    loop.take(AnswerEnded(calling(*["look"] * 5), 1.0, (*refused, result(4))))
+    loop.take(AnswerEnded(calling("look"), 2.0, (refused[0],)))
+    assert loop.refused == {"divided": 3, "recovered": 1}
 
 
 def test_a_revoked_call_ends_no_run():

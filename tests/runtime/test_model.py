@@ -15,6 +15,8 @@ from serving import Upstream, serving
 
 import streamparse as sp
 from streamparse.negotiate import FormatNegotiator
+from streamparse.providers.endpoints import is_local
+from streamparse.providers.names import PROVIDERS
 from streamparse.runtime import Model, build_model, describe_failure, find_model_delay, open_model
 
 httpx = pytest.importorskip("httpx")
@@ -176,6 +178,58 @@ def test_misspelt_settings_and_dialects_are_refused_when_the_model_is_made() -> 
 def test_what_is_taught_is_read_whatever_else_is_looked_for() -> None:
     with pytest.raises(ValueError, match="no prompt for the dialect 'deepseek-r1-nobody'"):
         sp.http_model("http://x", "ollama-chat", "m", tools_in="prompt", dialect="deepseek-r1-nobody")
+
+
+CALL = '<tool_call>\n{"name": "now", "arguments": {"zone": "UTC"}}\n</tool_call>'
+ANTHROPIC = [
+    f"event: {message['type']}\ndata: {json.dumps(message)}\n\n".encode()
+    for message in (
+        {"type": "message_start", "message": {"id": "m", "type": "message", "role": "assistant", "content": []}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": CALL}},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 9}},
+        {"type": "message_stop"},
+    )
+]
+
+
+async def test_a_local_server_that_prints_its_calls_is_read_on_every_wire() -> None:
+    with serving(Upstream(ANTHROPIC)) as url:
+        async with sp.http_model(url, "anthropic", "m") as model:
+            (call,) = (await ask(model)).tool_calls
+        assert (call.source, call.place) == ("inband", "plain")
+        async with sp.http_model(url, "anthropic", "m", dialects="reasoning") as model:
+            assert (await ask(model)).tool_calls == []
+
+
+LOCAL = [
+    *("localhost", "api.localhost", "127.0.0.1:8080", "127.8.9.1", "[::1]:8080", "10.1.2.3", "192.168.0.9"),
+    *("172.20.0.1", "169.254.10.1", "[fe80::1]", "[fd00::5]:1234", "[::ffff:10.0.0.1]"),
+]
+ELSEWHERE = [
+    *("api.anthropic.com", "localhost.example", "10.example.com", "8.8.8.8", "172.64.0.1", "[2606:4700::1]"),
+    *("[::ffff:8.8.8.8]", "1localhost"),
+]
+
+
+@pytest.mark.parametrize("host", [*LOCAL, *ELSEWHERE])
+def test_a_server_is_local_by_its_address_alone(host: str) -> None:
+    assert is_local(f"http://{host}/v1") == (host in LOCAL)
+    assert is_local(f"https://me:localhost@{host}/127.0.0.1?host=localhost") == (host in LOCAL)
+
+
+@pytest.mark.parametrize("name", ["llamacpp", "vllm", "sglang", "ollama", "lmstudio"])
+def test_a_server_of_open_models_prints_calls_wherever_it_runs(name: str) -> None:
+    parser = sp.StreamParser(PROVIDERS[name].wire, tools=[now])
+    whole = {"content": CALL}
+    chat = {"choices": [{"index": 0, "delta": whole, "finish_reason": "stop"}]}
+    chunk = (
+        {"message": {"role": "assistant", **whole}, "done": True, "done_reason": "stop"} if name == "ollama" else chat
+    )
+    parser.feed(json.dumps(chunk) + "\n" if name == "ollama" else f"data: {json.dumps(chunk)}\n\n")
+    parser.close()
+    assert [call.source for call in parser.response.tool_calls] == ["inband"]
 
 
 def test_a_models_name_in_words_shows_no_key() -> None:
@@ -444,7 +498,7 @@ async def test_tools_are_taught_to_a_model_whose_server_knows_none() -> None:
         async with sp.http_model(url, "ollama-chat", "m", tools_in="prompt", dialect="qwen3-coder") as model:
             asked = request()
             await ask(model, asked)
-        assert asked.dialects == ("qwen3-coder", "auto")
+        assert asked.dialects == ("qwen3-coder", "all")  # the server is local
         model = sp.http_model(url, "ollama-chat", "m", tools_in="prompt", dialects=("kimi-k2",))
         async with model:
             await ask(model, asked)

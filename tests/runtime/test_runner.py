@@ -514,9 +514,9 @@ def test_without_the_extra_functions_are_checked_by_their_annotations_and_other_
     ]
 
 
-@pytest.mark.parametrize(("trailing", "ran"), [("refuse", [8, None]), ("run", [8, "HEY"])])
+@pytest.mark.parametrize(("allow", "ran"), [((), [8, None]), (("divided",), [8, "HEY"])])
 async def test_calls_behind_a_turn_that_the_model_invented_do_not_run_and_text_behind_a_call_holds_back_its_effects(
-    trailing, ran
+    allow, ran
 ):
     def write(name, **arguments):
         return f"<tool_call>\n{json.dumps({'name': name, 'arguments': arguments})}\n</tool_call>\n"
@@ -524,6 +524,6 @@ async def test_calls_behind_a_turn_that_the_model_invented_do_not_run_and_text_b
     calls = [write("double", n=4), write("shout", text="hey")]
     parser = TextParser(["hermes"], tools=[double, shout])
     events = parser.feed("".join([*calls, "<tool_response>\n8\n</tool_response>\n", *calls]))
-    async with ToolRunner([double, shout], trailing=trailing) as runner:
+    async with ToolRunner([double, shout], allow=allow) as runner:
         await collect(runner, stream(*events, *parser.close(stopped=True)))
     assert [result.result for result in runner.results] == ran

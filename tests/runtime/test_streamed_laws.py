@@ -187,19 +187,46 @@ class World:
         bad = self.bad or self.stopped or call.is_revoked or call.is_error or differs
         place = "field" if call.event is None else call.event.place
         odd = call.event is not None and (call.event.source in ("recovered", "repaired") or place == "quoted")
-        return not (bad or odd or (self.done and self._is_trailed(call)))
+        return not (bad or odd or (self.done and self._is_divided(call)))
 
     def _is_continued(self, call):
         return {**call.opened, "content": call.arguments["content"]} == call.arguments
 
-    def _is_trailed(self, call):
-        texts = [at for at, each in enumerate(self.events) if isinstance(each, sp.TextDelta)]
-        marks = [
-            at for at, each in enumerate(self.events) if getattr(each, "place", "field") not in ("field", "quoted")
-        ]
-        quotes = [at for at, each in enumerate(self.events) if getattr(each, "place", "") == "quoted"]
-        in_text = call.event is not None and call.event.place != "field"
-        return in_text and call.has_effect and any(at > marks[-1] for at in (*texts, *quotes))
+    def _is_divided(self, call):
+        """Whether a call with effects is in the text, and a break follows one of those that are."""
+        if call.event is None or call.event.place == "field" or not call.has_effect:
+            return False
+        behind = self._find_last_break()
+        return any(
+            each.index < behind and each.has_effect
+            for each in self.calls.values()
+            if (each.is_error if each.event is None else self._counts_in_text(each))
+        )
+
+    def _counts_in_text(self, call):
+        was_draft = call.event.place == "thought" and call.is_revoked
+        return call.event.place not in ("field", "quoted") and not was_draft and call.index not in self._confirmed
+
+    def _find_last_break(self):
+        """Find behind which calls there is text, or a native call that repeats none that was revoked."""
+        started, behind, whole, revoked = 0, 0, [], set()
+        self._confirmed = set()
+        for event in self.events:
+            match event:
+                case sp.ToolCallStart(index):
+                    started = index + 1
+                case sp.TextDelta():
+                    behind = started
+                case sp.ToolCallRevoked(index):
+                    revoked.add(index)
+                case sp.ToolCallComplete(index, place=place) if place != "field":
+                    whole.append(event)
+                case sp.ToolCallComplete(index, source=source) if source != "recovered":
+                    same = [each for each in whole if (each.name, each.arguments) == (event.name, event.arguments)]
+                    same = [each.index for each in same if each.index in revoked - self._confirmed]
+                    self._confirmed |= set(same[:1])
+                    behind = behind if same else max(behind, index)
+        return behind
 
     def _has_evidence(self, call):
         place, ended_well = call.event.place, DONE in self.events and not self.bad
@@ -210,7 +237,7 @@ class World:
         behind = self.events[self.events.index(call.event) + 1 :]
         if place == "field" and call.tool.effect == "idempotent" and any(map(goes_on, behind)):
             return True
-        return ended_well and not self._is_trailed(call)
+        return ended_well and not self._is_divided(call)
 
     def _may_not_overlap(self, call):
         for other in self.calls.values():

@@ -1,5 +1,6 @@
 """The policy without any task: what starts when, and one answer for each call."""
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -149,17 +150,39 @@ def test_what_waited_for_the_end_begins_in_call_order():
 @pytest.mark.parametrize("source", ["recovered", "repaired"])
 def test_a_repaired_call_that_may_run_waits_for_the_end_unless_its_tool_says_closed(source):
     calls = (complete(i, n, source) for i, n in enumerate(["read", "idempotent", "write"]))
-    turn = Turn(*calls, TEXT, run_recovered=True)
+    turn = Turn(*calls, TEXT, allow=(source,))
     assert turn.begun == [0]
     assert turn.take(DONE).begun == [0, 1, 2]
 
 
+SOURCES = {"repaired": "not written correctly", "recovered": "found only at the end"}
+
+
 @pytest.mark.parametrize("place", PLACES)
-def test_a_repaired_call_does_not_run_and_the_model_is_told_how_to_call(place):
-    turn = Turn(complete(0, "city", "repaired", place=place, city="Bern"), DONE)
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_call_that_was_mended_or_found_late_does_not_run_and_the_model_is_told_how_to_call(source, place):
+    turn = Turn(complete(0, "city", source, place=place, city="Bern"), DONE)
     assert (turn.begun, len(turn.answers)) == ([], 1)
-    assert "not written correctly" in turn.errors[0]
+    assert SOURCES[source] in turn.errors[0]
     assert "city (required), days" in turn.errors[0]
+    assert turn.answers[0].failure.code == source
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_each_word_allows_the_calls_of_its_own_source(source):
+    call = complete(0, "city", source, city="Bern")
+    assert [Turn(call, DONE, allow={each}).begun for each in SOURCES] == [
+        [0] if each == source else [] for each in SOURCES
+    ]
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [("wire", "not looked for"), ("too_long", "too long"), ("unnamed", "in a form that is not read")],
+)
+def test_of_a_call_that_was_found_late_the_model_reads_why(reason, words):
+    call = msgspec.structs.replace(complete(0, "city", "recovered", place="plain", city="Bern"), reason=reason)
+    assert words in Turn(call, DONE).errors[0]
 
 
 @pytest.mark.parametrize(
@@ -362,7 +385,9 @@ def test_only_calls_in_fields_and_in_open_text_with_markup_start_early(place):
 
 @pytest.mark.parametrize("place", ["bare", "thought"])
 @pytest.mark.parametrize("name", ["read", "idempotent", "write"])
-@pytest.mark.parametrize("between", [complete(1, "read"), ToolCallStart(1, "b", "x"), ReasoningDelta("hm")], ids=str)
+@pytest.mark.parametrize(
+    "between", [complete(1, "read", place="plain"), ToolCallStart(1, "b", "x"), TextDelta("\n")], ids=str
+)
 def test_bare_calls_and_those_of_thoughts_begin_after_a_good_end(place, name, between):
     turn = Turn(complete(0, name, place=place), between)
     assert 0 not in turn.begun
@@ -378,47 +403,106 @@ def test_a_quoted_call_does_not_run_and_the_model_is_told_why(name):
 
 
 def test_a_quoted_call_that_may_run_waits_for_a_good_end():
-    turn = Turn(complete(0, "read", place="quoted"), run_quoted=True)
+    turn = Turn(complete(0, "read", place="quoted"), allow=["quoted"])
     assert turn.begun == []
     assert turn.take(DONE).begun == [0]
 
 
+BREAKS = [TEXT, RefusalDelta("I can't."), ReasoningDelta("No."), complete(1, "write")]
+
+
 @pytest.mark.parametrize("name", ["idempotent", "write"])
+@pytest.mark.parametrize("behind", BREAKS, ids=lambda event: type(event).__name__)
 @pytest.mark.parametrize("place", IN_TEXT)
-def test_text_behind_the_last_call_of_the_text_keeps_tools_with_effects_from_running(name, place):
-    turn = Turn(complete(0, name, place=place), complete(1, name, place=place), TEXT, DONE)
-    assert turn.begun == []
-    assert all("text followed it" in error for error in turn.errors)
-    assert Turn(complete(0, name, place=place), TEXT, DONE, trailing="run").begun == [0]
-    assert Turn(complete(0, name, place=place), RefusalDelta("I can't."), DONE).begun == []
+def test_what_stands_behind_a_call_of_the_text_keeps_all_in_the_text_that_have_effects_from_running(
+    name, behind, place
+):
+    calls = complete(0, name, place=place), behind, complete(2, name, place=place)
+    if place == "thought" and isinstance(behind, ReasoningDelta):
+        assert Turn(*calls, DONE).begun == [0, 2]
+        return
+    native = [1] if isinstance(behind, ToolCallComplete) else []
+    turn = Turn(*calls, DONE)
+    assert turn.begun == native
+    assert {answer.failure.code for answer in turn.answers} == {"divided"}
+    assert all("with nothing between and behind the calls" in error for error in turn.errors)
+    assert Turn(*calls[:2], DONE).begun == native
+    assert Turn(*calls, DONE, allow=["divided"]).begun == [0, *native, 2]
 
 
 @pytest.mark.parametrize(
-    "behind", [TextDelta("\n \u2003"), TextDelta(""), ReasoningDelta("So."), RefusalDelta(" ")], ids=str
+    "behind", [TextDelta("\n \u2003"), TextDelta(""), ReasoningDelta("\n"), RefusalDelta(" ")], ids=str
 )
-def test_what_is_not_visible_text_keeps_nothing_from_running(behind):
-    assert Turn(complete(0, "write", place="plain"), behind, DONE).begun == [0]
-
-
-def test_text_before_the_last_call_of_the_text_keeps_nothing_from_running():
-    calls = complete(0, "write", place="plain"), TEXT, complete(1, "write", place="plain")
+def test_white_space_divides_nothing(behind):
+    calls = complete(0, "write", place="plain"), behind, complete(1, "write", place="plain"), behind
     assert Turn(*calls, DONE).begun == [0, 1]
 
 
-def test_text_behind_keeps_tools_without_effects_and_native_calls_running():
-    turn = Turn(complete(0, "read", place="plain"), complete(1, "write"), TEXT, DONE)
-    assert turn.begun == [0, 1]
+def test_what_stands_before_the_first_call_of_the_text_divides_nothing():
+    before = TEXT, ReasoningDelta("hm"), complete(0, "write"), TEXT
+    assert Turn(*before, complete(1, "write", place="plain"), DONE).begun == [0, 1]
+
+
+def test_calls_without_effects_and_native_ones_neither_care_for_breaks_nor_count_before_them():
+    turn = Turn(
+        complete(0, "read", place="plain"), complete(1, "write"), TEXT, complete(2, "write", place="plain"), DONE
+    )
+    assert turn.begun == [0, 1, 2]
     assert Turn(complete(0, "read", place="thought"), TEXT, DONE).begun == [0]
 
 
-def test_a_quoted_call_behind_a_call_of_the_text_is_text_behind_it():
-    turn = Turn(complete(0, "write", place="plain"), complete(1, "read", place="quoted"), DONE)
+REFUSED = {
+    "an unknown tool": complete(1, "unknown", place="plain"),
+    "a quoted call": complete(1, "write", place="quoted"),
+    "a tool that is locked": complete(1, "upper", place="plain"),
+    "a call that was found late": complete(1, "read", "recovered", place="plain"),
+    "a native call of an unknown tool": complete(1, "unknown"),
+}
+
+
+@pytest.mark.parametrize("call", REFUSED.values(), ids=REFUSED)
+def test_a_call_that_is_refused_is_no_break(call):
+    assert Turn(complete(0, "write", place="plain"), call, DONE).begun == [0]
+    assert Turn(call, TEXT, complete(2, "write", place="plain"), DONE).begun == [2]
+
+
+UNFIT = {
+    "its tool cannot be run here": [complete(0, "declared-only", place="plain")],
+    "it was repaired": [complete(0, "write", "repaired", place="plain")],
+    "it broke": [ToolCallStart(0, "call-0", "write"), Error("call", "malformed_call", "", 0)],
+    "it was revoked because text followed": [
+        complete(0, "write", place="bare"),
+        ToolCallRevoked(0, "x", "text_follows"),
+    ],
+}
+
+
+@pytest.mark.parametrize("call", UNFIT.values(), ids=UNFIT)
+def test_a_call_with_effects_that_does_not_run_itself_stands_before_a_break_all_the_same(call):
+    assert Turn(*call, TEXT, complete(1, "write", place="plain"), DONE).begun == []
+    assert Turn(*call, complete(1, "write", place="plain"), DONE).begun == [1]
+
+
+def test_what_its_schema_refuses_stands_before_a_break_too():
+    machine = Machine([Tool("city", "", CITY, do_nothing), Tool("write", "", {}, do_nothing)])
+    turn = Turn()
+    turn.machine = machine
+    turn.take(complete(0, "city", place="plain", city=["Bern"]), TEXT, complete(1, "write", place="plain"), DONE)
     assert turn.begun == []
+    assert [answer.failure.code for answer in turn.answers] == ["wrong_type", "divided"]
 
 
-def test_a_native_call_behind_text_does_not_speak_for_the_call_before_the_text():
-    turn = Turn(complete(0, "write", place="plain"), TEXT, complete(1, "write"), DONE)
-    assert turn.begun == [1]
+@pytest.mark.parametrize("reason", ["thought_goes_on", "thought_closed"])
+def test_what_was_drafted_in_a_thought_does_not_stand_before_a_break(reason):
+    for place in ("thought", "bare"):
+        draft = complete(0, "write", place=place), ToolCallRevoked(0, "call-0", reason), ReasoningDelta("<tool_call>")
+        assert Turn(*draft, TEXT, complete(1, "write", place="plain"), DONE).begun == [1]
+
+
+def test_a_quoted_call_that_may_run_stands_before_a_break():
+    calls = complete(0, "write", place="quoted"), TEXT, complete(1, "write", place="plain"), DONE
+    assert Turn(*calls).begun == [1]
+    assert Turn(*calls, allow=["quoted"]).begun == []
 
 
 def test_text_of_a_call_that_was_taken_back_is_text_behind_the_one_before_it():
@@ -426,12 +510,65 @@ def test_text_of_a_call_that_was_taken_back_is_text_behind_the_one_before_it():
     assert Turn(complete(0, "write", place="plain"), *again, DONE).begun == []
 
 
+def double(index, name, *fragments, code="duplicate_call"):
+    """A native call that is the same as one in the text."""
+    deltas = (ToolCallDelta(index, fragment) for fragment in fragments)
+    return [ToolCallStart(index, f"call-{index}", name), *deltas, Error("call", code, "", index)]
+
+
+@pytest.mark.parametrize("fragments", [['{"n":', " 1.0}"], ['"{\\"n\\": 1}"']], ids=["in pieces", "twice encoded"])
+def test_a_native_call_that_came_in_the_text_too_confirms_that_one(fragments):
+    call = complete(0, "write", "inband", place="plain", n=1)
+    again = double(1, "write", *fragments)
+    assert Turn(call, *again, DONE).begun == [0]
+    assert Turn(call, *again, complete(2, "write"), DONE).begun == [0, 2]
+    assert Turn(call, *again, TEXT, complete(2, "write", place="plain"), DONE).begun == [0, 2]
+
+
+def test_a_confirmed_call_counts_as_a_native_one_from_then_on():
+    turn = Turn(complete(0, "idempotent", "inband", place="plain"))
+    assert turn.begun == []
+    assert turn.take(*double(1, "idempotent", "")).begun == [0]
+    assert Turn(
+        complete(0, "idempotent", "inband", place="plain"), *double(1, "idempotent", "{}"), TEXT, DONE
+    ).begun == [0]
+
+
+OTHERS = {
+    "other arguments": double(2, "write", '{"n": 2}'),
+    "an equal value of another type": double(2, "write", '{"n": true}'),
+    "no object": double(2, "write", "[1]"),
+    "another tool": double(2, "idempotent", '{"n": 1}'),
+    "another error": double(2, "write", '{"n": 1}', code="malformed_call"),
+}
+
+
+@pytest.mark.parametrize("again", OTHERS.values(), ids=OTHERS)
+def test_a_call_that_is_not_the_same_confirms_nothing(again):
+    calls = complete(0, "write", "inband", place="plain", n=1), complete(1, "write", n=3)
+    assert Turn(*calls, *again, DONE).begun == [1]
+
+
+def test_each_call_in_the_text_is_confirmed_by_a_call_of_its_own():
+    calls = (complete(index, "write", "inband", place="plain") for index in (0, 1))
+    assert Turn(*calls, *double(2, "write", "{}"), TEXT, DONE).begun == [0]
+    calls = (complete(index, "write", "inband", place="plain") for index in (0, 1))
+    assert Turn(*calls, *double(2, "write", "{}"), *double(3, "write", "{}"), TEXT, DONE).begun == [0, 1]
+
+
+def test_a_native_call_in_whose_favour_one_of_the_text_was_revoked_is_no_break():
+    calls = [complete(index, name, "inband", place="bare") for index, name in enumerate(["write", "idempotent"])]
+    again = ToolCallRevoked(0, "call-0", "duplicate_call"), complete(2, "write")
+    assert Turn(*calls, *again, DONE).begun == [1, 2]
+    assert Turn(*calls, complete(2, "write"), DONE).begun == [2]
+
+
 def test_of_a_call_in_the_text_only_another_call_says_that_the_model_moved_on():
     call = complete(0, "idempotent", place="plain")
     for event in (TEXT, ReasoningDelta("hm"), RefusalDelta("no")):
-        assert Turn(call, event, trailing="run").begun == []
+        assert Turn(call, event, allow=["divided"]).begun == []
     for event in (ToolCallStart(1, "b", "x"), complete(1, "unknown"), DONE):
-        assert Turn(call, event, trailing="run").begun == [0]
+        assert Turn(call, event, allow=["divided"]).begun == [0]
 
 
 def test_that_no_text_follows_is_known_at_the_end_alone():

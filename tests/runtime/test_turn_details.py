@@ -82,15 +82,15 @@ def test_unless_said_a_run_may_take_any_time():
     assert hear(turn, *received(complete(0, "read")), *received(TEXT, at=1e9))[1:] == []
 
 
-def test_unless_said_quoted_and_repaired_calls_do_not_run_and_text_behind_a_call_counts():
+def test_unless_said_quoted_and_late_calls_do_not_run_and_text_behind_a_call_counts():
     turn = Turn([READ, SEND])
     calls = complete(0, "read", place="quoted"), complete(1, "read", "recovered"), complete(2, "send", place="plain")
     said = hear(turn, *received(*calls, TEXT, TextDelta(" "), DONE))
-    assert [result.failure.code for result in answers(said)] == ["quoted", "recovered", "trailed"]
+    assert [result.failure.code for result in answers(said)] == ["quoted", "recovered", "divided"]
 
 
 def test_a_quoted_call_that_may_run_is_no_text_behind_another():
-    turn = Turn([READ, SEND], run_quoted=True)
+    turn = Turn([READ, SEND], allow=["quoted"])
     calls = complete(0, "send", place="plain"), complete(1, "read", place="quoted")
     assert starts(hear(turn, *received(*calls, DONE))) == [0, 1]
 
@@ -326,7 +326,7 @@ def test_calls_that_fail_at_one_moment_are_tried_again_at_different_ones():
 
 @pytest.mark.parametrize("place", ["bare", "thought", "quoted"])
 def test_a_call_that_has_no_marker_of_its_own_waits_for_the_end_though_another_follows(place):
-    turn = Turn([WRITE, READ], trailing="run", run_quoted=True)
+    turn = Turn([WRITE, READ], allow=("divided", "quoted"))
     assert starts(hear(turn, *received(complete(0, "write", place=place), complete(1, "read")))) == [1]
     assert starts(hear(turn, *received(DONE))) == [0]
 

@@ -4,13 +4,24 @@ Random answers, tools, ends, approvals, wake-ups and cancellations, in any order
 every step.  What is asserted stands in `laws`.
 """
 
+import json
+from itertools import combinations
+
 import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import Laws
 from turns import DONE, FAILED, TEXT, complete
 
-from streamparse.events import Error, ReasoningDelta, RefusalDelta, TextDelta, ToolCallRevoked, ToolCallStart
+from streamparse.events import (
+    Error,
+    ReasoningDelta,
+    RefusalDelta,
+    TextDelta,
+    ToolCallDelta,
+    ToolCallRevoked,
+    ToolCallStart,
+)
 from streamparse.repair import Finding, Gate
 from streamparse.runtime.facts import (
     Abandoned,
@@ -215,12 +226,26 @@ class World:
 
     def take(self, step):
         """Let a step happen, as far as it can."""
-        if not isinstance(step, tuple):
+        if step == DOUBLE:
+            for event in self._double():
+                self.take(event)
+        elif not isinstance(step, tuple):
             if not self.is_over:
                 self.hear(Received(self._number(step), self.now))
             return
         kind, *more = step
         self._take_named(kind, *more)
+
+    def _double(self):
+        """The events of a native call that is the double of the latest one in the text."""
+        in_text = [
+            call.event for call in self.laws.calls.values() if call.place == "plain" and call.event and not call.revoked
+        ]
+        if in_text and in_text[-1].source == "inband":
+            index = max(self.laws.calls) + 1
+            yield ToolCallStart(index, f"call-{index}", in_text[-1].name)
+            yield ToolCallDelta(index, json.dumps(in_text[-1].arguments))
+            yield Error("call", "duplicate_call", "", index)
 
     def _number(self, event):
         """Give a call that is to be a new one its index."""
@@ -294,6 +319,7 @@ class World:
 # -- what happens ------------------------------------------------------------------------------------------
 
 NEW = -1
+DOUBLE = ("double",)
 indexes = st.integers(0, 4)
 often_new = st.one_of(st.just(NEW), st.just(NEW), indexes)
 names = st.sampled_from(NAMES)
@@ -311,7 +337,8 @@ def calls(names=names, sources=("native",), places=("field",)):
     )  # fmt: skip
 
 
-revocations = st.builds(ToolCallRevoked, indexes, st.just("x"), st.just("error" * 99))
+REASONS = ["error" * 99, "text_follows", "thought_goes_on", "thought_closed"]
+revocations = st.builds(ToolCallRevoked, indexes, st.just("x"), st.sampled_from(REASONS))
 events = st.one_of(
     calls(),
     calls(),
@@ -321,7 +348,14 @@ events = st.one_of(
     calls(st.sampled_from(["unknown", "no function", "locked away"]), places=["field", "quoted"]),
     st.builds(ToolCallStart, often_new, st.just("x"), st.sampled_from([*NAMES, "unknown", "no function"])),
     revocations,
-    st.builds(Error, st.sampled_from(["call", "call", "frame"]), st.just("malformed_call"), st.just(""), indexes),
+    st.builds(
+        Error,
+        st.sampled_from(["call", "call", "frame"]),
+        st.sampled_from(["malformed_call", "duplicate_call"]),
+        st.just(""),
+        indexes,
+    ),
+    st.just(DOUBLE),
     st.sampled_from([TEXT, TEXT, TextDelta(" "), TextDelta(""), ReasoningDelta("hm"), RefusalDelta("no")]),
 )
 ends = st.sampled_from([DONE, DONE, FAILED, Error("stream", "provider_error", "")])
@@ -356,9 +390,7 @@ options = st.fixed_dictionaries({
     "limit": st.integers(1, 3),
     "timeout": st.sampled_from([5.0, 5.0, None]),
     "time_limit": st.sampled_from([20.0, None]),
-    "trailing": st.sampled_from(["refuse", "refuse", "run"]),
-    "run_recovered": st.sampled_from([False, False, True]),
-    "run_quoted": st.sampled_from([False, False, True]),
+    "allow": st.sampled_from([(), (), (), *combinations(["recovered", "repaired", "quoted", "divided"], 2)]),
     "first": st.sampled_from([0.0, 1000.0]),
 })  # fmt: skip
 USUAL = settings().max_examples
