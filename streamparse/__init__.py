@@ -38,6 +38,7 @@ from streamparse.response import BrokenCall, ParsedResponse, ToolCall, ToolInten
 from streamparse.tools import Tool, tool
 
 if TYPE_CHECKING:
+    from streamparse.detection import detect_format
     from streamparse.middleware import MiddlewareChain
     from streamparse.negotiate import CapabilityLearner, FormatNegotiator
     from streamparse.parser.composite import (
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
         NativeParser,
         parse_response,
     )
-    from streamparse.parser.detection import detect_format
     from streamparse.parser.intents import HeuristicParser
     from streamparse.parser.registry import parser_for, register_parser
     from streamparse.protocols import ToolCallParser, ToolDefinitionAdapter, ToolFormat, ToolResultAdapter
@@ -109,11 +109,12 @@ __all__ = [
 ]  # fmt: skip
 
 _LATER = {
+    "detection": ("detect_format",),
     "middleware": ("MiddlewareChain",),
     "negotiate": ("CapabilityLearner", "FormatNegotiator"),
     "parser": (
         *("CompositeParser", "HeuristicParser", "JSONContentParser", "MarkupParser", "NativeParser"),
-        *("detect_format", "parse_response", "parser_for", "register_parser"),
+        *("parse_response", "parser_for", "register_parser"),
     ),
     "protocols": ("ToolCallParser", "ToolDefinitionAdapter", "ToolFormat", "ToolResultAdapter"),
     "providers": ("as_message", "to_anthropic", "to_gemini", "to_generic", "to_ollama", "to_openai", "translate_tools"),

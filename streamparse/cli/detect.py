@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from streamparse.cli.options import add_tools_option, read_pieces, read_tools
 from streamparse.cli.parse import escape, escape_json, to_json
-from streamparse.parser.detection import Findings, detect_format
+from streamparse.detection import Findings, detect_format
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -25,14 +25,13 @@ if TYPE_CHECKING:
         NativeParser,
         parse_response,
     )
-    from streamparse.parser.detection import Findings, detect_format
     from streamparse.parser.intents import HeuristicParser
     from streamparse.parser.registry import parser_for, register_parser
 
 __all__ = [
-    "AsyncEventStream", "AsyncSource", "Chunk", "CompositeParser", "Dialects", "EventStream", "Findings",
+    "AsyncEventStream", "AsyncSource", "Chunk", "CompositeParser", "Dialects", "EventStream",
     "HeuristicParser", "JSONContentParser", "MarkupParser", "NativeParser", "Quoted", "Reasoning", "Source",
-    "StreamParser", "TextParser", "aiter_events", "detect_format", "iter_events", "parse_response", "parser_for",
+    "StreamParser", "TextParser", "aiter_events", "iter_events", "parse_response", "parser_for",
     "register_parser",
 ]  # fmt: skip
 
@@ -41,7 +40,6 @@ if not TYPE_CHECKING:  # most programs need none of these
         globals(),
         {
             "composite": ("CompositeParser", "JSONContentParser", "MarkupParser", "NativeParser", "parse_response"),
-            "detection": ("Findings", "detect_format"),
             "intents": ("HeuristicParser",),
             "registry": ("parser_for", "register_parser"),
         },

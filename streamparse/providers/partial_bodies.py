@@ -40,7 +40,7 @@ from typing import Any, Final
 
 from streamparse.dialects.grammars.call_json import extract_calls
 from streamparse.patterns import lazy_re
-from streamparse.providers.gemini.parts import PART_KEYS
+from streamparse.providers.gemini.facts import PART_KEYS
 from streamparse.providers.gemini.sdk_dump import restore_fields, to_camel_case
 from streamparse.providers.sdks import MESSAGE_TYPES, write_chat_message
 from streamparse.reading.decode import find_objects

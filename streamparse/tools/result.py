@@ -70,6 +70,16 @@ class ToolResult(msgspec.Struct, frozen=True, tag_field="type", tag="tool_result
     state_changes: tuple[StateChange, ...] = ()
 
     @property
+    def id(self) -> str:
+        """The id of the call, as `ToolCall.id`."""
+        return self.call_id
+
+    @property
+    def name(self) -> str:
+        """The name of the tool, as `ToolCall.name`."""
+        return self.tool_name
+
+    @property
     def success(self) -> bool:
         """Whether the tool ran and returned a value."""
         return self.error is None

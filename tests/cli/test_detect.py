@@ -11,8 +11,8 @@ import pytest
 
 import streamparse as sp
 from streamparse.cli.formats import EXAMPLE_TOOLS
+from streamparse.detection import Findings, detect_format
 from streamparse.frames import FRAMERS
-from streamparse.parser.detection import Findings, detect_format
 
 ROOT = Path(__file__).parents[2]
 RECORDED = ROOT / "fixtures" / "recorded"

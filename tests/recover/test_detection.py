@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import streamparse as sp
+from streamparse import detection
 from streamparse.cli.formats import EXAMPLE_TOOLS
-from streamparse.parser import detection
-from streamparse.parser.detection import Findings, detect_format
+from streamparse.detection import Findings, detect_format
 from streamparse.providers.adapters import ADAPTERS
 
 CALL = '{"name": "look", "arguments": {}}'

@@ -11,8 +11,8 @@ import pytest
 from thoroughness import spread
 
 import streamparse as sp
+from streamparse.detection import detect_format
 from streamparse.parser.composite import MarkupParser, NativeParser
-from streamparse.parser.detection import detect_format
 from streamparse.parser.registry import parser_for
 from streamparse.protocols import ToolCallParser
 

@@ -18,7 +18,8 @@ ROOMS = (
      "findings"),
     ("json",), ("schema",), ("tools",), ("response",), ("sink", "stats", "protocols"), ("frames",), ("assembler",),
     ("reading",), ("writing",), ("emitting",), ("dialects",), ("providers",), ("parser",),
-    ("negotiate",), ("repair",), ("middleware",), ("runtime",), ("proxy",), ("bulk",), ("cli",), ("__main__",),
+    ("negotiate", "detection"), ("repair",), ("middleware",), ("runtime",), ("proxy",), ("bulk",), ("cli",),
+    ("__main__",),
 )  # fmt: skip
 """From below to above; those of one row do not know each other."""
 FLOORS = {"dialects": ("engine", "grammars", "table")}

@@ -109,3 +109,8 @@ def test_what_a_tool_says_of_the_output_that_it_cut_is_told(stream: str, value: 
     other = "stderr" if stream == "stdout" else "stdout"
     assert (metadata[f"{stream}_truncated"], metadata[f"{other}_truncated"]) == (told, False)
     assert metadata["total_output_bytes"] == 9
+
+
+def test_a_result_has_the_id_and_the_name_of_its_call():
+    result = sp.ToolResult("call_7", "look")
+    assert (result.id, result.name) == (result.call_id, result.tool_name) == ("call_7", "look")

@@ -12,3 +12,7 @@ SERVER_TOOL_KEYS: Final = frozenset((
 
 https://ai.google.dev/api/caching#Tool
 """
+OWN_PARTS: Final = ("executableCode", "codeExecutionResult", "toolCall", "toolResponse", "inlineData", "fileData")
+"""Parts that no other provider has, or that are no text, image or document."""
+PART_KEYS: Final = ("text", "thought", "thoughtSignature", "functionCall", "functionResponse", *OWN_PARTS)
+"""The keys of the parts of a content that have no `type`.  https://ai.google.dev/api/caching#Part"""

@@ -43,9 +43,8 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from streamparse.loss import Loss
-from streamparse.providers.gemini.facts import SERVER_TOOL_KEYS
+from streamparse.providers.gemini.facts import OWN_PARTS, SERVER_TOOL_KEYS
 from streamparse.providers.gemini.parts import (
-    OWN_PARTS,
     add_signature,
     get_result_parts,
     get_signature,

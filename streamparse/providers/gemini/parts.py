@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
+from streamparse.providers.gemini.facts import OWN_PARTS, PART_KEYS
 from streamparse.providers.gemini.sdk_dump import to_camel_case
 from streamparse.writing.content import DOCUMENT_ENDINGS, VisiblePart
 from streamparse.writing.json_access import drop_empty, get_object, get_objects, get_str
@@ -18,10 +19,7 @@ from streamparse.writing.parts import SIGNATURE, Document, Image, Item, Part, Te
 
 PartObject: TypeAlias = dict[str, Any]
 
-OWN_PARTS: Final = ("executableCode", "codeExecutionResult", "toolCall", "toolResponse", "inlineData", "fileData")
-"""Parts that no other provider has, or that are no text, image or document."""
 _BLOBS: Final = ("inlineData", "fileData")
-PART_KEYS: Final = ("text", "thought", "thoughtSignature", "functionCall", "functionResponse", *OWN_PARTS)
 _BLOB_KEYS: Final = ("mimeType", "data", "fileUri")
 _CALL_KEYS: Final = {"functionCall": ("id", "name", "args"), "functionResponse": ("id", "name", "response", "parts")}
 
