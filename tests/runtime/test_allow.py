@@ -32,13 +32,15 @@ WORDS = ["recovered", "repaired", "quoted", "divided"]
 
 
 @MAKERS
-@pytest.mark.parametrize("allow", [(), WORDS, set(WORDS), {"quoted": 1}], ids=str)
+@pytest.mark.parametrize("allow", [(), WORDS, set(WORDS), {"quoted": 1}], ids=["empty", "list", "set", "dict"])
 def test_a_collection_of_the_words_is_taken(make, allow):
     make(allow=allow)
 
 
 @MAKERS
-@pytest.mark.parametrize("allow", ["quoted", b"quoted", None, True, iter(["quoted"])], ids=str)
+@pytest.mark.parametrize(
+    "allow", ["quoted", b"quoted", None, True, iter(["quoted"])], ids=["str", "bytes", "None", "bool", "iterator"]
+)
 def test_a_plain_string_and_what_is_no_collection_are_refused(make, allow):
     with pytest.raises(TypeError, match="a collection of words"):
         make(allow=allow)

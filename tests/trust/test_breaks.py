@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from contexts import BEFORE, CONTEXTS
-from conversations import make_frames, note_begun
 from corpus import read_samples, read_tools
 from places import flatten
+from running import make_frames, note_begun
 from samples import BARE
 from thoroughness import is_nightly
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import anyio
 import pytest
-from conversations import make_frames, run_answer
+from running import make_frames, run_answer
 
 import streamparse as sp
 
