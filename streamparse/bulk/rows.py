@@ -15,6 +15,7 @@ import msgspec
 from streamparse.dialects import Dialects
 from streamparse.parser import StreamParser
 from streamparse.providers.wires import WireName
+from streamparse.response import FACTS
 from streamparse.tools import Toolset
 
 __all__ = [
@@ -67,6 +68,8 @@ class Row(msgspec.Struct, kw_only=True, gc=False):
     bytes: int = 0
 
 
+_OWN: Final = frozenset(Row.__struct_fields__) - frozenset(FACTS)
+"""The columns that take the place of given ones."""
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -214,7 +217,8 @@ def parse_batch(
     | `source_column`, `row_column` | where each was, if the batch says so |
     | `wire`, `dialects`, `tools` | as of `StreamParser`, for all bodies |
 
-    These columns give way to those of `Row`.  Others stay unless a column of `Row` has their name.
+    These columns give way to those of `Row`.  Others stay unless a column of `Row` has their name; of `FACTS`, which
+    are names such as `model` and `id`, the given column stays in place of the answer's.
     A body that is null or cannot be parsed is a row with an error.
     Raises KeyError if there is no such column, and ValueError for unknown names.
     """
@@ -223,7 +227,7 @@ def parse_batch(
     if isinstance(batch, Mapping):
         rows = _parse(maker, list(batch[column]), _get_column(batch, source_column), _get_column(batch, row_column))
         columns = {name: [getattr(row, name) for row in rows] for name in Row.__struct_fields__}
-        return columns | {name: list(batch[name]) for name in batch if name not in {*columns, *given}}
+        return columns | {name: list(batch[name]) for name in batch if name not in _OWN | given}
     names = batch.column_names
     if column not in names:
         raise KeyError(column)
@@ -233,7 +237,8 @@ def parse_batch(
     )
     table = make_table(_parse(maker, bodies, sources, numbers))
     for name in names:
-        if name not in {*Row.__struct_fields__, *given}:
+        if name not in _OWN | given:
+            table = table.drop_columns([name]) if name in FACTS else table
             table = table.append_column(batch.schema.field(name), batch.column(name))
     return table
 

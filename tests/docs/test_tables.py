@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import re
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
+from fixture_streams import NAMES, read_golden, read_index
 
 import streamparse as sp
 from streamparse import errors
@@ -21,6 +23,7 @@ from streamparse.limits import Limits
 from streamparse.providers.adapters import ADAPTERS
 from streamparse.providers.quirks import Habit, profile
 from streamparse.repair.reasons import RECOVERED, REPAIRED
+from streamparse.response import FACTS
 from streamparse.writing.prompts import PROMPTS
 
 ROOT = Path(__file__).parents[2]
@@ -112,12 +115,42 @@ def _reasons() -> str:
     return _table(("source", "reason", "what the model reads", "what you read"), rows)
 
 
+EVENTS = {
+    "text": "text_delta", "thought": "reasoning_delta", "refusal": "refusal_delta", "calls": "tool_call_complete",
+    "token counts": "usage",
+}  # fmt: skip
+
+
+def _facts() -> str:
+    """What reaches the user, by wire: of events what the golden files have, of facts where the server writes them."""
+    wires = [*sp.WIRES]
+    cells: dict[tuple[str, str], dict[str, None]] = {}
+    for name in NAMES:
+        wire = str(read_index()[name].get("wire"))
+        for event in read_golden(name):
+            kind = "usage" if event.get("usage") else event["type"]
+            for row in (row for row, known in EVENTS.items() if known == kind):
+                cells.setdefault((row, wire), {})["yes"] = None
+    rows = dict.fromkeys((*EVENTS, *FACTS))
+    for case in json.loads((ROOT / "fixtures" / "facts.json").read_text()):
+        for _, name, field, _ in [*case["facts"], *case["items"]]:
+            rows[name] = None
+            cells.setdefault((name, case["wire"]), {})[f"`{field}`"] = None
+    head = ("", *(f"`{wire}`" for wire in wires))
+    lines = (
+        (row if row in EVENTS else f"`{row}`", *(", ".join(cells.get((row, wire), ())) for wire in wires))
+        for row in rows
+    )
+    return _table(head, lines)
+
+
 TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "wires": (README, _wires),
     "formats": (README, _formats),
     "limits": (README, _limits),
     "errors": (ERRORS, _errors),
     "reasons": (ERRORS, _reasons),
+    "facts": (WIRES, _facts),
 }
 
 

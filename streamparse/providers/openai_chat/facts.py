@@ -38,7 +38,8 @@ class Facts(msgspec.Struct, gc=False):
 
 
 _NAMES: Final = ("id", "model", "service_tier", "system_fingerprint", "provider")
-_ABOUT: Final = ("timings", "copilot_usage", "x_groq")
+_ABOUT: Final = ("timings", "copilot_usage")
+_REPORTED: Final = ("usage", "error")  # Groq's, which are reported as what they are
 
 
 def send_facts(sink: Sink, facts: Facts, choice: int, sent: dict[str, Any]) -> None:
@@ -52,6 +53,8 @@ def send_facts(sink: Sink, facts: Facts, choice: int, sent: dict[str, Any]) -> N
     if facts.prompt_filter_results:
         sink.fact("content_filters", {"prompt": facts.prompt_filter_results})
     about = {name: getattr(facts, name) for name in _ABOUT}
+    groq = facts.x_groq if isinstance(facts.x_groq, dict) else {}
+    about["x_groq"] = {name: value for name, value in groq.items() if name not in _REPORTED}
     about["warnings"] = facts.system.get("warnings") if isinstance(facts.system, dict) else None
     for name, value in about.items():
         if value and value != sent.get(name):
@@ -60,8 +63,9 @@ def send_facts(sink: Sink, facts: Facts, choice: int, sent: dict[str, Any]) -> N
 
 
 def send_logprobs(sink: Sink, logprobs: Any) -> None:
-    """Send log-probabilities, unless there are none."""
-    if any(logprobs.values()) if isinstance(logprobs, dict) else logprobs:
+    """Send log-probabilities, unless there are none; they are an object, of old servers a list."""
+    values = logprobs.values() if isinstance(logprobs, dict) else logprobs
+    if isinstance(logprobs, (dict, list)) and any(values):
         sink.fact("logprobs", logprobs)
 
 
