@@ -11,6 +11,27 @@ from dataclasses import dataclass, field
 __all__ = ["is_in_code", "is_quoted"]
 
 _MARKS = "`\"'“”„‟‘’‚‛«»‹›「『〝＂＇"
+_PAIRS = (
+    "“”",
+    "„“",
+    "„”",
+    "‟”",
+    "«»",
+    "»«",
+    "‘’",
+    "‚‘",
+    "‚’",
+    "‛’",
+    "‹›",
+    "›‹",
+    "「」",
+    "『』",
+    "〝〞",
+    "〝〟",
+    "＂＂",
+    "＇＇",
+    "''",
+)
 
 
 @dataclass
@@ -41,7 +62,7 @@ def is_quoted(before: str, is_token: bool = False) -> bool:
     blocks, line = _read_blocks(before)
     if blocks.fence or _is_span_open(line) or _count_quotes(line) % 2:
         return True
-    if line and (line[-1] in _MARKS or line[-2:] in ("« ", "«\xa0", "«\u202f")):
+    if line and (line[-1] in _MARKS or line[-2:] in ("« ", "«\xa0", "«\u202f")) and not _closes(line):
         return True
     column, rest = _read_indent(line)
     if not is_token and blocks.is_code(column) and line:
@@ -130,6 +151,28 @@ def _is_span_open(line: str) -> bool:
             opened = run if not opened else 0 if opened == run else opened
         at += run or (2 if line[at] == "\\" and not opened else 1)
     return opened > 0
+
+
+def _closes(line: str) -> bool:
+    """Whether the mark at the end of a line closes, or the one before a blank; no code span or `"` is open there."""
+    if line[-1] in '`"':
+        return line[-1] == '"' and line[-2:-1] != "\\"
+    opened: list[str] = []
+    closes = False
+    for at, mark in enumerate(line):
+        before, behind = line[:at][-1:], line[at + 1 : at + 2]
+        if mark in "'’" and before.isalnum() and behind.isalnum():
+            continue
+        is_escaped = mark in "'＂＇" and before == "\\"
+        partners = [] if is_escaped else [place for place, one in enumerate(opened) if one + mark in _PAIRS]
+        if partners:
+            closes = True
+            del opened[partners[-1] :]
+        elif any(mark in pair for pair in _PAIRS):
+            closes = False
+            if any(pair[0] == mark for pair in _PAIRS) and not is_escaped and not (mark == "'" and before.isalnum()):
+                opened.append(mark)
+    return closes
 
 
 def _count_quotes(line: str) -> int:

@@ -6,7 +6,11 @@
 | a code span | a run of back-ticks | a run of the same length, or the end of the line |
 | a block quotation | a line that begins with `>` (not `>>>`) | the end of the line |
 | an indented block | four columns more than its list item, after a blank line and text | a line with fewer |
-| a string | a quotation mark right before, or an odd number of `"` in the line | the end of the line |
+| a string | an odd number of `"` in the line | the end of the line |
+| what follows a mark | a back-tick right before, or a quotation mark that does not close | the next character |
+
+A quotation mark closes if its partner is open before it in the line; a symmetrical one, if it is open itself.  An
+apostrophe between letters or digits is none.
 
 Fences, lists and indentation are those of CommonMark (https://spec.commonmark.org/0.31.2/).
 """
@@ -19,13 +23,23 @@ from streamparse.patterns import lazy_re
 
 _MOST_HEAD: Final = 256  # characters of a line in which its indentation, list marker and fence are looked for
 _MOST_KEPT: Final = 4096  # characters of a line that goes on
-_MARKS: Final = frozenset("`\"'“”„‟‘’‚‛«»‹›「『〝＂＇")
-_SPACES_AFTER_MARK: Final = "\xa0\u202f"
+_MOST_OPEN: Final = 64  # quotation marks of a line that are open
+_MARKS: Final = frozenset("'“”„‟‘’‚‛«»‹›「『〝＂＇")
+# Which marks each closes; German has „x“ and »x«, French « x ».
+_PARTNERS: Final = {
+    "”": "“„‟", "“": "„", "»": "«", "«": "»", "’": "‘‚‛", "‘": "‚", "›": "‹", "‹": "›", "」": "「", "』": "『",
+    "〞": "〝", "〟": "〝", "'": "'", "＂": "＂", "＇": "＇",
+}  # fmt: skip
+_SYMMETRICAL: Final = "'＂＇"
+_OPENING: Final = frozenset("".join(_PARTNERS.values()))
+_APOSTROPHES: Final = "'’"
+_SPACES_AFTER_MARK: Final = " \xa0\u202f"
 # How a line begins after which no list and no indented block is open: not blank, and no quotation or list item.
 _AT_MARGIN = lazy_re(r" ?[^\s>*+0-9-]")
 _BLANK_LINES = lazy_re(r"\n(?:[ \t]*\n){2,}")
 _ITEM = lazy_re(r"(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t]|$)")
 _FENCE = lazy_re(r"(`{3,})[^`]*\Z|(~{3,})")
+_MARK = lazy_re(f"[{''.join(_OPENING.union(_PARTNERS))}]")
 _TOKEN = lazy_re(r"\\+|`+|\"")
 
 
@@ -97,6 +111,9 @@ class Quotes:
         self._backslashes = 0  # at its end
         self._run = 0  # the back-ticks at its end, of which more may come
         self._span = 0  # the size of the run that opened the code span
+        self._open_marks = ""  # quotation marks whose partners have not come
+        self._closes = False  # the last quotation mark, one of these
+        self._before_apostrophe: tuple[str, bool] | None = None  # both, if the line may end within a word
 
     def _read(self, is_asked: bool = True) -> None:
         """Look at what has come; at a line that is not complete only if that is asked, or if it is long."""
@@ -146,6 +163,7 @@ class Quotes:
             return
         if len(self._head) < _MOST_HEAD:
             self._head += text[:_MOST_HEAD]
+        self._read_marks(text)
         self._last = (self._last + text[-2:])[-2:]
         if not (self._run or self._backslashes or "`" in text or "\\" in text):
             self._is_odd ^= text.count('"') % 2 == 1
@@ -174,6 +192,32 @@ class Quotes:
         if run_before:
             self._end_run(run_before)
 
+    def _read_marks(self, text: str) -> None:
+        """Note which quotation marks are open after a piece of the line."""
+        if self._before_apostrophe is not None:
+            if text[0].isalnum():
+                self._open_marks, self._closes = self._before_apostrophe
+            self._before_apostrophe = None
+        for found in _MARK.finditer(text):
+            at, mark = found.start(), found[0]
+            before, after = text[at - 1] if at else self._last[-1:], text[at + 1 : at + 2]
+            if mark in _APOSTROPHES and before.isalnum():
+                if after.isalnum():
+                    continue
+                if not after:
+                    self._before_apostrophe = self._open_marks, self._closes
+            self._note_mark(mark, before)
+
+    def _note_mark(self, mark: str, before: str) -> None:
+        """Note a quotation mark of the line, and the character before it."""
+        is_escaped = mark in _SYMMETRICAL and before == "\\"
+        at = -1 if is_escaped else max(map(self._open_marks.rfind, _PARTNERS.get(mark, "")), default=-1)
+        self._closes = at >= 0
+        if at >= 0:
+            self._open_marks = self._open_marks[:at]
+        elif mark in _OPENING and not is_escaped and not (mark == "'" and before.isalnum()):
+            self._open_marks = (self._open_marks + mark)[-_MOST_OPEN:]
+
     def _end_run(self, size: int) -> None:
         """A run of back-ticks has ended: it opens a code span, closes the one of its size, or is part of it."""
         if not self._span:
@@ -188,10 +232,12 @@ class Quotes:
         return self._span != self._run
 
     def _is_after_mark(self) -> bool:
+        """Whether a quotation mark that does not close is right before, in a line where no `"` is open."""
         last = self._last
-        if not last:
-            return False
-        return last[-1] in _MARKS or (last[-1] in _SPACES_AFTER_MARK + " " and last[:-1] == "«")
+        if last.endswith('"'):
+            return last == '\\"'
+        is_mark = last[-1:] in _MARKS or (last[:-1] == "«" and last[-1] in _SPACES_AFTER_MARK)
+        return last.endswith("`") or (is_mark and not self._closes)
 
     # -- blocks --------------------------------------------------------------------------------------
 
