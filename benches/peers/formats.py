@@ -67,7 +67,8 @@ def _minimax(name: str, arguments: Json) -> tuple[str, str]:
 
 
 def _pythonic(name: str, arguments: Json) -> tuple[str, str]:
-    return f"[{name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})", "]"
+    # A parenthesis alone proves no call: the bracket that closes the list does.
+    return f"[{name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})]", ""
 
 
 FORMATS: dict[str, Callable[[str, Any], tuple[str, str]]] = {

@@ -73,7 +73,8 @@ def _said(event: sp.Event) -> Any:
 
 def _sayings(wire: str, body: bytes) -> list[Any]:
     """The events but for white space at the ends of text, which each wire's writer trims in its own way."""
-    said = [_said(event) for event in _events(wire, [body], "all") if not isinstance(event, sp.ProviderItem)]
+    events = [event for event in _events(wire, [body], "all") if not isinstance(event, sp.ProviderItem)]
+    said = [_said(event) for event in merged(events)]  # where an item was, two pieces of one text meet
     trimmed = [(type(each), each.text.strip()) if hasattr(each, "text") else each for each in said]
     return [each for each in trimmed if not (isinstance(each, tuple) and each[-1] == "")]
 
