@@ -61,11 +61,11 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
 def detect_format(text_or_body: Any, tools: Iterable[Any] | None = None) -> Findings:
     """Find out what a text or a body is; with the tools of the request, formats without a marker are seen, too.
 
-    Takes all that `parse_response` takes, and raises TypeError for what that refuses.
+    Takes all that `parse_response` takes, finds the calls that it finds, and raises TypeError for what that refuses.
     """
     known = read_toolset(tools)
     native = BodyReader(ParserOptions(dialects=(), tools=known)).read(text_or_body)
-    return _make_findings(BodyReader(ParserOptions(tools=known)).read(text_or_body), native, known)
+    return _make_findings(BodyReader(ParserOptions(tools=known)).read(text_or_body, recovers=True), native, known)
 
 
 def _make_findings(reading: Reading, native: Reading, tools: Toolset) -> Findings:

@@ -20,7 +20,7 @@ class ToolCallParser(Protocol):
     """Reads whole responses."""
 
     def can_parse(self, body: Any, /) -> bool:
-        """Whether this parser can read a body; never raises."""
+        """Whether this parser finds a call in a body, whole or broken, or an intent; never raises."""
 
     def parse(self, body: Any, /) -> ParsedResponse:
         """Read a body of any type.  Never raises: errors are in `ParsedResponse.errors`."""

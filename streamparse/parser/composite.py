@@ -29,7 +29,7 @@ from streamparse.json import JSONError, read
 from streamparse.limits import Limits
 from streamparse.parser.intents import HeuristicParser, find_intents
 from streamparse.parser.options import ParserOptions
-from streamparse.parser.whole_bodies import BodyReader, NativeReader
+from streamparse.parser.whole_bodies import BodyReader, NativeReader, WholeParser
 from streamparse.protocols import ToolCallParser
 from streamparse.providers.wires import DEFAULT_WIRE, WireName
 from streamparse.response import FACTS, BrokenCall, Mark, ParsedResponse, ToolCall
@@ -44,7 +44,7 @@ Same: TypeAlias = list[tuple[int, Made]]
 """What several readings hold of one call, each with the number of its reading; the first represents all of them."""
 
 
-class CompositeParser:
+class CompositeParser(WholeParser):
     """Parses whole responses: dict, text, bytes, SDK object or list of chunks, of any wire, or the text of an answer.
 
     `parsers` are asked in their order; a wire's name in their place is short for `wire=`.  With "merge" the calls of
@@ -90,11 +90,6 @@ class CompositeParser:
             markup = MarkupParser(options.dialects, reasoning=reasoning, **shared)
             in_text = (markup, JSONContentParser(**shared), HeuristicParser(**shared)) if options.dialects else ()
             self._parsers = (NativeParser(**shared), *in_text)
-
-    def can_parse(self, body: Any) -> bool:
-        """Whether there are calls, whole or broken, or intents."""
-        response = self.parse(body)
-        return bool(response.tool_calls or response.broken_calls or response.intents)
 
     def parse(self, body: Any) -> ParsedResponse:
         """Parse one body; `raw_response` is the body itself."""
@@ -144,17 +139,12 @@ class NativeParser(NativeReader):
     `otherwise`.
     """
 
-    def can_parse(self, body: Any) -> bool:
-        """Whether a body shows its wire, or the error of a provider."""
-        reading = self._reader.read(body)
-        return reading.body.wire is not None or any(error.code == "provider_error" for error in reading.response.errors)
-
     def parse(self, body: Any) -> ParsedResponse:
         """Read one body."""
         return self._reader.read(body).response
 
 
-class MarkupParser:
+class MarkupParser(WholeParser):
     """Reads the calls that are written as markup in the text of an answer, or in the text fields of a body.
 
     The content comes without the markup and without thoughts between tags.  A call that a body holds natively, too, is
@@ -177,11 +167,6 @@ class MarkupParser:
         )  # fmt: skip
         self._reader = BodyReader(options)
 
-    def can_parse(self, body: Any) -> bool:
-        """Whether there are calls in the text, whole or broken."""
-        response = self.parse(body)
-        return bool(response.tool_calls or response.broken_calls)
-
     def parse(self, body: Any) -> ParsedResponse:
         """Read one body."""
         response = self._reader.read(body).response
@@ -195,10 +180,6 @@ class JSONContentParser(NativeReader):
     Only whole JSON that begins or ends the message counts, and only if it names a declared tool; without declared tools
     only a message that is nothing but an envelope of calls, such as `{"toolCalls": [...]}`.
     """
-
-    def can_parse(self, body: Any) -> bool:
-        """Whether there are such calls."""
-        return bool(self.parse(body).tool_calls)
 
     def parse(self, body: Any) -> ParsedResponse:
         """Read one body."""

@@ -94,10 +94,6 @@ def find_intents(text: str, tools: Toolset) -> list[ToolIntent]:
 class HeuristicParser(NativeReader):
     """Finds what a model says that it is going to do; makes no calls of it."""
 
-    def can_parse(self, body: Any) -> bool:
-        """Whether there are intents."""
-        return bool(self.parse(body).intents)
-
     def parse(self, body: Any) -> ParsedResponse:
         """Read one body."""
         response = self._reader.read(body).response

@@ -287,7 +287,20 @@ class BodyReader:
         return line
 
 
-class NativeReader:
+class WholeParser:
+    """The question that all parsers of whole responses answer in the same way."""
+
+    def parse(self, body: Any) -> ParsedResponse:
+        """Read one body."""
+        raise NotImplementedError
+
+    def can_parse(self, body: Any) -> bool:
+        """Whether this parser finds something in a body: a call, whole or broken, or an intent."""
+        response = self.parse(body)
+        return bool(response.tool_calls or response.broken_calls or response.intents)
+
+
+class NativeReader(WholeParser):
     """What the parsers share that look for no markup: a reader of native fields, which leaves the text."""
 
     def __init__(

@@ -22,13 +22,33 @@ def test_a_tag_that_is_a_plain_word_opens_no_call_of_an_unknown_tool(tag: str, i
         assert (len(calls_of(events)), text_of(events)) == ((1, "") if is_call else (0, text))
 
 
-@pytest.mark.parametrize(("tag", "is_plain"), [("tool", True), ("function", True), ("tool_use", False)])
+@pytest.mark.parametrize(
+    ("tag", "is_plain"), [("tool", True), ("tools", True), ("function", True), ("tool_use", False)]
+)
 def test_a_tag_that_is_a_plain_word_and_holds_tags_opens_no_call_of_an_unknown_tool(tag: str, is_plain: bool) -> None:
     for name, is_call in (("look", True), ("see", not is_plain)):
         text = f"<{tag}><name>{name}</name><at>sea</at></{tag}>"
         parser = sp.TextParser(["tool-tag"], tools=TOOLS)
         events = parser.feed(text) + parser.close(stopped=True)
         assert (len(calls_of(events)), text_of(events)) == ((1, "") if is_call else (0, text))
+
+
+@pytest.mark.parametrize("tag", ["tools", "tool", "tool_call", "function_call"])
+@pytest.mark.parametrize("inside", ['look\n{"at": "sea"}', "<name>look</name><at>sea</at>"])
+def test_a_tag_holds_a_call_in_several_forms(tag: str, inside: str) -> None:
+    events = sp.TextParser(tools=TOOLS).feed(f"<{tag}>{inside}</{tag}>")
+    assert calls_of(events) == [("look", {"at": "sea"})]
+
+
+@pytest.mark.parametrize(
+    "inside",
+    ["look see", '{"name": "look", "parameters": {"type": "object", "properties": {}}}', "look\nsee"],
+)
+def test_a_list_of_tools_between_tags_is_no_call(inside: str) -> None:
+    text = f"<tools>{inside}</tools>"
+    parser = sp.TextParser(tools=TOOLS)
+    events = parser.feed(text) + parser.close(stopped=True)
+    assert (calls_of(events), text_of(events)) == ([], text)
 
 
 @pytest.mark.parametrize(

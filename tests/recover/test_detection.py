@@ -135,3 +135,19 @@ def test_a_call_in_the_text_of_a_body_shows_the_example_of_its_dialect() -> None
     found = detect_format(CHAT)
     assert (found.example, found.schema_style) == (sp.DIALECTS["hermes"].example, "openai")
     assert detect_format("Hello.").example is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CALL,
+        f"[{CALL}]",
+        f"I look.\n```json\n{CALL}\n```",
+        '{"toolCalls": [{"name": "look", "arguments": {}}]}',
+        '<TOOL_CALL>{"name": "look", "arguments": {}}</TOOL_CALL>',
+    ],
+)
+def test_the_calls_of_an_answer_are_those_that_are_parsed(text: str) -> None:
+    tools = [{"name": "look", "description": "Looks.", "input_schema": {"type": "object", "properties": {}}}]
+    for known in (None, tools):
+        assert detect_format(text, known).calls == sp.parse_response(text, tools=known).tool_calls

@@ -409,6 +409,21 @@ def test_what_is_no_answer_raises_at_once(parser: ToolCallParser, thing: Any) ->
             read(thing)
 
 
+@pytest.mark.parametrize("parser", PARSERS, ids=lambda parser: type(parser).__name__)
+def test_a_parser_can_parse_a_body_in_which_it_finds_a_call_or_an_intent(parser: ToolCallParser) -> None:
+    for body in (
+        *BODIES.values(),
+        MARKED,
+        "I'll use the `look` tool.",
+        {"message": {"content": "Hello"}},
+        "Hello",
+        None,
+    ):
+        found = parser.parse(body)
+        assert parser.can_parse(body) is bool(found.tool_calls or found.broken_calls or found.intents)
+    assert not parser.can_parse({"message": {"content": "Hello"}})
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from([*CHAT, *ANTHROPIC, *GEMINI]) | st.text(), inner),

@@ -40,12 +40,14 @@ _STRIPPED = build_child_tags(
 _TOOL_NAMES = follow_stray_tags(*markers("<", "</", inclusive=True, auto="declared", each_tool=True))
 
 
-_WORDS = ("tool", "tool_use", "tool_call", "function", "function_call")
-_PLAIN_WORDS = ("<tool ", "<tool>", "<function ", "<function>")
+# A block of <tools> may be a list of tools: a name and a text in it are no call.
+_TEXT_WORDS = ("tool", "tool_use", "tool_call", "function", "function_call")
+_WORDS = (*_TEXT_WORDS, "tools")
+_PLAIN_WORDS = tuple(f"<{word}{end}" for word in ("tool", "tools", "function") for end in " >")
 _ANY = write_any(_WORDS)
 _BEGINS = tuple(f"<{word}{end}" for word in _WORDS for end in (" name=", " id=", ">"))
 _ATTRIBUTE, _ELEMENT = build_named_tags(_ANY, _BEGINS)
-_COMMAND = rf"<(?P<tag>{_ANY})>{GAP}(?P<name>[\w.-]{{1,256}})(?=[\s<])\s?"
+_COMMAND = rf"<(?P<tag>{write_any(_TEXT_WORDS)})>{GAP}(?P<name>[\w.-]{{1,256}})(?=[\s<])\s?"
 _NAME_LINE = rf"<{_ANY}>{GAP}{NAME}{GAP}(?=\{{)"
 _ENDS = tuple(f"</{word}>" for word in _WORDS)
 _JSON = MarkedCalls(_NAME_LINE, closes=_ENDS)
