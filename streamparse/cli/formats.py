@@ -20,6 +20,7 @@ from streamparse.dialects.table import ENDINGS, OTHER_TURNS
 from streamparse.events import ToolCallDelta
 from streamparse.parser import TextParser
 from streamparse.tools import Tool
+from streamparse.unknown_names import list_known
 
 _COUNTS = {
     "anywhere": "anywhere",
@@ -70,7 +71,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 def _run(arguments: argparse.Namespace) -> int:
     unknown = [name for name in arguments.names if name not in DIALECTS]
     if unknown:
-        raise CommandError(f"unknown dialect {unknown[0]!r}; known are: {', '.join(DIALECTS)}")
+        raise CommandError(f"unknown dialect {unknown[0]!r}; {list_known(unknown[0], DIALECTS)}")
     width = max(map(len, DIALECTS))
     if arguments.names:
         text = "".join(f"# {name}\n\n{write_chapter(DIALECTS[name])}\n" for name in arguments.names)

@@ -24,6 +24,7 @@ from streamparse.errors import CODES
 from streamparse.negotiate.stores import Record, SharedStore, Store
 from streamparse.response import ParsedResponse, ToolCall
 from streamparse.stats import Stats
+from streamparse.unknown_names import list_known
 
 Outcome: TypeAlias = Literal["parsed", "repaired", "malformed", "unknown_tool", "refused"]
 """What came of a call; `refused` is what came of a request with tools."""
@@ -192,7 +193,7 @@ class CapabilityLearner:
         Raises ValueError for another outcome, or if `times` is negative, TypeError if it is no integer.
         """
         if outcome not in OUTCOMES:
-            raise ValueError(f"unknown outcome {outcome!r}; known are: {', '.join(OUTCOMES)}")
+            raise ValueError(f"unknown outcome {outcome!r}; {list_known(outcome, OUTCOMES)}")
         if index(times) < 0:
             raise ValueError(f"`times` is a count, not {times!r}")
         now = self._clock()

@@ -28,7 +28,8 @@ from streamparse.negotiate.profiles import Configuration, OutputMode, Profile
 from streamparse.protocols import ToolDefinitionAdapter, ToolResultAdapter
 from streamparse.providers.adapters import adapter_for
 from streamparse.providers.names import ADAPTER_OF_WIRE, NATIVE_FORMATS
-from streamparse.providers.wires import DEFAULT_WIRE, WIRES
+from streamparse.providers.wires import DEFAULT_WIRE, WIRES, find_wire_name
+from streamparse.unknown_names import list_known
 from streamparse.writing.prompts import PROMPTS
 
 Rest: TypeAlias = Literal["auto", "all", "reasoning"]
@@ -127,7 +128,8 @@ class FormatNegotiator:
         model = model or chosen.model
         capabilities = chosen.capabilities.fill_from(find_capabilities(known_as, model))
         figures = self._learner.get_recent(model) if self._learner is not None and model else {}
-        wire = chosen.wire or row.wire
+        wire = row.wire if chosen.wire is None else chosen.wire
+        wire = wire if wire == "auto" else find_wire_name(wire)
         adapter = row.adapter if wire == row.wire else ADAPTER_OF_WIRE.get(wire, row.adapter)
         definitions = adapter_for(chosen.tools.definition_format or adapter)
         seen = _list_seen_dialects(figures)
@@ -158,7 +160,7 @@ class FormatNegotiator:
         profiles = self._configuration.profiles
         if name is not None:
             if name not in profiles:
-                raise ValueError(f"unknown profile {name!r}; known are: {', '.join(profiles) or 'none'}")
+                raise ValueError(f"unknown profile {name!r}; {list_known(name, profiles)}")
             return name, profiles[name]
         fitting = [(key, each) for key, each in profiles.items() if _is_meant_for(key, each, provider, model)]
         return min(fitting, key=lambda pair: not _has_models(pair[1]), default=(None, Profile()))

@@ -28,7 +28,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -39,7 +39,8 @@ from streamparse.negotiate.capabilities import Capabilities, find_provider
 from streamparse.plugins import PluginError, load
 from streamparse.providers.adapters import ADAPTERS
 from streamparse.providers.names import PROVIDERS, find_known_name
-from streamparse.providers.wires import WIRES
+from streamparse.providers.wires import find_wire_name
+from streamparse.unknown_names import list_known
 
 OutputMode: TypeAlias = Literal["tools", "json_schema", "json_object", "text"]
 """How an answer is bound to a shape: by a call, by a JSON Schema, as any JSON object, not at all."""
@@ -117,7 +118,8 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 def _check_names(key: str, profile: Profile) -> None:
     """Refuse each name that is not known, nor among what installed distributions offer."""
     tools, adapters = profile.tools, dict.fromkeys((*ADAPTERS, *PROVIDERS))
-    _check(f"{key}.wire", profile.wire, (*WIRES, "auto"), "streamparse.wires")
+    if profile.wire not in (None, "auto"):
+        _try(f"{key}.wire", find_wire_name, profile.wire)
     for place, name in (("definition_format", tools.definition_format), ("result_format", tools.result_format)):
         if name is not None and find_known_name(name, ADAPTERS) is None:
             _check(f"{key}.tools.{place}", name, adapters)
@@ -130,10 +132,14 @@ def _check_names(key: str, profile: Profile) -> None:
     if tools.call_parser is not None:
         from streamparse.parser.registry import find_factory  # noqa: PLC0415 - a parser is what few profiles name
 
-        try:
-            find_factory(tools.call_parser)
-        except ValueError as error:
-            raise ConfigurationError(f"{key}.tools.call_parser: {error}") from error
+        _try(f"{key}.tools.call_parser", find_factory, tools.call_parser)
+
+
+def _try(key: str, find: Callable[[str], object], name: str) -> None:
+    try:
+        find(name)
+    except ValueError as error:
+        raise ConfigurationError(f"{key}: {error}") from error
 
 
 def _check(key: str, value: str | None, known: Iterable[str], group: str = "") -> None:
@@ -145,7 +151,7 @@ def _check(key: str, value: str | None, known: Iterable[str], group: str = "") -
     except PluginError as error:
         raise ConfigurationError(f"{key}: {error}") from error
     if not offered:
-        raise ConfigurationError(f"{key}: unknown {value!r}; known are: {', '.join(names)}")
+        raise ConfigurationError(f"{key}: unknown {value!r}; {list_known(value, names)}")
 
 
 def _add_dotted_path(message: str, values: Mapping[str, Any]) -> str:

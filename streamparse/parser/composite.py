@@ -34,6 +34,7 @@ from streamparse.protocols import ToolCallParser
 from streamparse.providers.wires import DEFAULT_WIRE, WireName
 from streamparse.response import FACTS, BrokenCall, Mark, ParsedResponse, ToolCall
 from streamparse.tools.toolset import read_toolset
+from streamparse.unknown_names import list_known
 
 Strategy: TypeAlias = Literal["merge", "first"]
 """Whose calls count: those of all parsers, or those of the first that finds some."""
@@ -69,7 +70,7 @@ class CompositeParser(WholeParser):
         quoted: Quoted = "text",
     ) -> None:
         if strategy not in _STRATEGIES:
-            raise ValueError(f"unknown strategy {strategy!r}; known are: {', '.join(_STRATEGIES)}")
+            raise ValueError(f"unknown strategy {strategy!r}; {list_known(strategy, _STRATEGIES)}")
         if isinstance(parsers, str):
             wire = parsers
         given = None if isinstance(parsers, str) else parsers

@@ -6,7 +6,7 @@ import msgspec
 
 from streamparse.dialects import Dialects, Quoted, Reasoning, check_quoted, check_reasoning
 from streamparse.limits import Limits
-from streamparse.providers.wires import DEFAULT_WIRE, WIRES, find_wire
+from streamparse.providers.wires import DEFAULT_WIRE, WIRES, find_wire_name
 from streamparse.tools import Toolset
 
 
@@ -31,8 +31,9 @@ class ParserOptions(msgspec.Struct, frozen=True, kw_only=True):
             check_reasoning(self.reasoning)
         if self.quoted != "text":
             check_quoted(self.quoted)
-        for name in (self.wire, self.otherwise):
+        for field in ("wire", "otherwise"):
+            name = getattr(self, field)
             if name not in ("auto", DEFAULT_WIRE) and name not in WIRES:
-                find_wire(name)
+                msgspec.structs.force_setattr(self, field, find_wire_name(name))
         if not isinstance(self.dialects, str):  # an iterator can be read only once
             msgspec.structs.force_setattr(self, "dialects", tuple(self.dialects))

@@ -15,9 +15,10 @@ from streamparse.parser.composite import CompositeParser, JSONContentParser, Mar
 from streamparse.parser.intents import HeuristicParser
 from streamparse.plugins import load
 from streamparse.protocols import ToolCallParser
-from streamparse.providers.names import NATIVE_FORMATS, find_provider, normalize_name
+from streamparse.providers.names import NATIVE_FORMATS, normalize_name
 from streamparse.providers.names import PROVIDERS as _ROWS
 from streamparse.providers.wires import WIRES
+from streamparse.unknown_names import list_known
 
 ParserFactory: TypeAlias = Callable[[Iterable[Any] | None], ToolCallParser]
 """Makes a parser for the tools of a request, if there are any."""
@@ -74,9 +75,9 @@ def find_factory(name: str) -> ParserFactory:
     """Return what makes the parser of this name; raises ValueError for an unknown one."""
     key = normalize_name(name) if isinstance(name, str) else ""
     if not key:
-        raise ValueError(f"unknown parser {name!r}; known are: {_list_known()}")
-    if (provider := find_provider(name)) is not None:
-        return lambda tools: CompositeParser(otherwise=PROVIDERS[provider], tools=tools)
+        raise ValueError(f"unknown parser {name!r}; {list_known(name, _list_names())}")
+    if (otherwise := next((row for word, row in PROVIDERS.items() if normalize_name(word) == key), None)) is not None:
+        return lambda tools: CompositeParser(otherwise=otherwise, tools=tools)
     if (wire := next((each for each in WIRES if normalize_name(each) == key), None)) is not None:
         return lambda tools: CompositeParser(wire=wire, tools=tools)
     if (strategy := next((make for each, make in STRATEGIES.items() if normalize_name(each) == key), None)) is not None:
@@ -84,12 +85,12 @@ def find_factory(name: str) -> ParserFactory:
     if key not in _factories:
         load(_GROUP, name)
     if key not in _factories:
-        raise ValueError(f"unknown parser {name!r}; known are: {_list_known()}")
+        raise ValueError(f"unknown parser {name!r}; {list_known(name, _list_names())}")
     return _factories[key][1]
 
 
-def _list_known() -> str:
-    return ", ".join((*PROVIDERS, *WIRES, *STRATEGIES, *(each for each, _ in _factories.values())))
+def _list_names() -> list[str]:
+    return [*PROVIDERS, *WIRES, *STRATEGIES, *(each for each, _ in _factories.values())]
 
 
 def _check_parser(name: str, parser: object) -> ToolCallParser:

@@ -70,7 +70,7 @@ class StreamParser(AssemblyLine):
             wire=wire, dialects=dialects, tools=read_toolset(tools), reasoning=reasoning, limits=limits,
             strict=strict, choice=choice, quoted=quoted,
         )  # fmt: skip
-        super().__init__(options, wire)
+        super().__init__(options, options.wire)
         self._framer: Framer = AutoFramer(limits)
         self._fast_path: FastPath | None = None
         self._frames = 0

@@ -19,7 +19,9 @@ from streamparse.providers.ollama.messages import OLLAMA_REQUESTS, Ollama
 from streamparse.providers.openai_chat.messages import CHAT_REQUESTS, OpenAI, is_thinking_model
 from streamparse.providers.openai_compatible import messages as compatible
 from streamparse.providers.openai_responses.messages import RESPONSES_REQUESTS, Responses
+from streamparse.reading.wire import WIRES
 from streamparse.response import ParsedResponse
+from streamparse.unknown_names import list_known
 from streamparse.writing.adapter import Adapter
 from streamparse.writing.definitions import read_entry_leniently
 from streamparse.writing.parts import Message, Text
@@ -60,11 +62,10 @@ REQUEST_WRITERS: Final[dict[str, Callable[[Request, list[Loss]], dict[str, Any]]
 def adapter_for(provider: str) -> Adapter:
     """The adapter of a provider, by its own name or one of the provider's (`streamparse.providers`).
 
-    Raises ValueError, with the known names, for an unknown one.
+    Raises ValueError, with the nearest name, for an unknown one.
     """
     if (name := find_known_name(provider, ADAPTERS)) is None:
-        known = ", ".join(dict.fromkeys((*ADAPTERS, *PROVIDERS)))
-        raise ValueError(f"unknown provider {provider!r}; known are: {known}")
+        raise ValueError(f"unknown provider {provider!r}; {list_known(provider, (*ADAPTERS, *PROVIDERS))}")
     return ADAPTERS[name]
 
 
@@ -143,8 +144,9 @@ def write_extras(adapter: str, model: str, *, stream: bool) -> dict[str, Any]:
 def find_format(provider: str, table: Mapping[str, Any] = REQUEST_WRITERS) -> str:
     """Return the adapter that writes a provider's requests, or is in another table; raises ValueError if none is."""
     if (name := find_known_name(provider, table)) is None:
-        known = dict.fromkeys((*table, *(each for each, row in PROVIDERS.items() if row.adapter in table)))
-        raise ValueError(f"requests of {provider!r} are not known; known are: {', '.join(known)}")
+        known = (*table, *(each for each, row in PROVIDERS.items() if row.adapter in table))
+        subject = "the wire " if provider in WIRES else ""
+        raise ValueError(f"requests of {subject}{provider!r} are not known; {list_known(provider, known)}")
     return name
 
 

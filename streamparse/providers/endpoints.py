@@ -12,6 +12,8 @@ from ipaddress import ip_address
 from typing import Final
 from urllib.parse import quote, urlsplit
 
+from streamparse.unknown_names import list_known
+
 PATHS: Final = {
     "openai-chat": "/v1/chat/completions",
     "openai-responses": "/v1/responses",
@@ -71,7 +73,7 @@ def find_answer_url(url: str, wire: str, model: str) -> str:
         shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"  # without a password or a key
         raise ValueError(f"{shown!r} is no http:// or https:// URL")
     if wire not in _ENDPOINTS:
-        raise ValueError(f"no path is known at which a server of {wire!r} is asked; known are: {', '.join(_ENDPOINTS)}")
+        raise ValueError(f"no path is known at which a server of {wire!r} is asked; {list_known(wire, _ENDPOINTS)}")
     base = parts.path.rstrip("/")
     if _ENDPOINTS[wire].search(base):
         return parts._replace(path=base, fragment="").geturl()

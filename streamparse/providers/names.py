@@ -77,11 +77,13 @@ def normalize_name(name: str) -> str:
     return name.translate(_MARKS).casefold()
 
 
-_NAMES: Final = {normalize_name(word): name for name, row in PROVIDERS.items() for word in (name, *row.aliases)}
+_NAMES: Final = {normalize_name(row.wire): name for name, row in reversed(PROVIDERS.items())} | {
+    normalize_name(word): name for name, row in PROVIDERS.items() for word in (name, *row.aliases)
+}
 
 
 def find_provider(name: str) -> str | None:
-    """Return the first name of a provider, by any of its names; None for an unknown one."""
+    """Return the first name of a provider, by any of its names or by that of its wire; None for an unknown one."""
     return _NAMES.get(normalize_name(name))
 
 

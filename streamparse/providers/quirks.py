@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from streamparse.reading.wire import WIRES
+from streamparse.providers.wires import find_wire_name
 
 
 class Habit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -45,9 +45,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def profile(wire: str) -> Profile:
     """Return what is known of a wire's servers; "all" is what any may do.  Raises ValueError for an unknown wire."""
     table = _read_table()
-    if wire not in table and wire not in WIRES:
-        raise ValueError(f"unknown wire {wire!r}; known are: {', '.join({**WIRES, **table})}")
-    return Profile(table.get(wire, {}))
+    return Profile(table.get(wire if wire in table else find_wire_name(wire), {}))
 
 
 @cache

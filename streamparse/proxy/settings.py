@@ -12,6 +12,8 @@ from streamparse.dialects import Dialects
 from streamparse.limits import Limits
 from streamparse.parser import StreamParser
 from streamparse.providers.endpoints import PATHS
+from streamparse.providers.wires import find_wire_name
+from streamparse.unknown_names import list_known
 from streamparse.writing.prompts import PROMPTS
 
 ToolMode: TypeAlias = Literal["native", "prompt"]
@@ -53,20 +55,21 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds from the question to the server until the client must have the end of the answer."""
 
     def validate(self) -> Settings:
-        """Return the settings; raise ValueError if no proxy can have them."""
+        """Return the settings, with the wire's own name; raise ValueError if no proxy can have them."""
         address = self._parse_upstream()
         if address.query or address.fragment:
             raise ValueError(f"upstream {self.upstream!r} is more than the base of URLs: it has a query or a fragment")
         if self.wire in _UNSUPPORTED:
             raise ValueError(f"a proxy's server cannot speak {self.wire!r}: {_UNSUPPORTED[self.wire]}")
-        if self.wire not in PATHS:
-            raise ValueError(f"unknown wire {self.wire!r}; a proxy's server may speak: {', '.join(PATHS)}")
-        StreamParser(self.wire, dialects=self.dialects)  # raises for an unknown dialect
+        wire = find_wire_name(self.wire)
+        if wire not in PATHS:
+            raise ValueError(f"a proxy's server cannot speak {self.wire!r}; {list_known(self.wire, PATHS)}")
+        StreamParser(wire, dialects=self.dialects)  # raises for an unknown dialect
         if self.tools not in ("native", "prompt"):
             raise ValueError(f"unknown way to ask for tools {self.tools!r}; known are: native, prompt")
         if self.tools == "prompt":
             choose_dialect_to_teach(self.dialects)
-        return self
+        return msgspec.structs.replace(self, wire=wire)
 
     @property
     def public_url(self) -> str:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from importlib import import_module
-from typing import Any, ClassVar, Final, Protocol, cast
+from typing import Any, ClassVar, Final, Protocol
 
 import msgspec
 
 from streamparse.frames import Frame, ReadString, TellRun
 from streamparse.limits import Limits
-from streamparse.plugins import load, register_group
 from streamparse.reading.decode import decode_frame
 from streamparse.reading.errors import find_error
 from streamparse.sink import Sink
@@ -171,31 +170,6 @@ WIRES: Final = WireTable()
 UNDECIDED_FRAMES: Final = 16
 """As many as a stream may begin with before its wire shows."""
 
-_GROUP: Final = "streamparse.wires"
-_MEMBERS: Final = ("claims", "take", "frame", "close")
-
-
-def register_wire(name: str, wire: type[MinimalWire]) -> None:
-    """Add a wire to `WIRES`: by its name, and for "auto", which asks it after all others.
-
-    Raises TypeError for anything but a class of the shape of `Wire`, ValueError if the name is taken.
-    """
-    if name in WIRES or name in ("", "auto"):
-        raise ValueError(f"there is a wire {name!r} already")
-    missing = [member for member in _MEMBERS if not hasattr(wire, member)] if isinstance(wire, type) else _MEMBERS
-    if missing:
-        raise TypeError(f"a wire must be a class with {', '.join(_MEMBERS)}, got {wire!r}")
-    WIRES[name] = cast("type[Wire]", wire)
-
-
-def find_wire(name: str) -> type[Wire]:
-    """Return a wire, one that an installed distribution offers included; raises ValueError for an unknown name."""
-    if name not in WIRES:
-        load(_GROUP, name)
-    if name not in WIRES:
-        raise ValueError(f"unknown wire {name!r}; known are: auto, {', '.join(WIRES)}")
-    return WIRES[name]
-
 
 def detect(frame: Frame) -> str | None:
     """Name the wire that a frame belongs to; None if it does not show."""
@@ -222,6 +196,3 @@ def find_foreign_error(frame: Frame, wire: str | None = None) -> Any:
     message = decode_frame(frame)
     owner = find_claimant(message, frame.event, WIRES if wire is None else (wire,))
     return find_error(message) if owner is None else None
-
-
-register_group(_GROUP, register_wire)

@@ -25,7 +25,7 @@ from streamparse.parser import StreamParser
 from streamparse.parser.sources import AsyncSource
 from streamparse.providers.adapters import find_format
 from streamparse.providers.endpoints import USUAL_WIRE, find_answer_url, is_local, write_key_headers
-from streamparse.providers.names import ADAPTER_OF_WIRE, PROVIDERS, find_provider
+from streamparse.providers.wires import find_wire_name
 from streamparse.reading.errors import describe_error, find_error
 from streamparse.runtime.model_failures import ModelError, read_retry_after
 from streamparse.runtime.request import Request, ToolsIn, check_settings
@@ -208,7 +208,7 @@ def http_model(
     Raises ValueError for what is not a URL, a wire that cannot be asked so, and an unknown dialect; TypeError for an
     unknown setting.
     """
-    provider, spoken = _find_provider(wire)
+    provider, spoken = find_format(wire), find_wire_name(wire)
     check_settings(settings)
     if dialects == "auto" and is_local(url):
         dialects = "all"
@@ -269,13 +269,6 @@ def check_model(model: object) -> None:
     """Raise TypeError for what is not a model."""
     if not (isinstance(model, NegotiatedFormat) or callable(model)):
         raise TypeError(f"a model is an async function, an HTTPModel or a NegotiatedFormat, not {type(model).__name__}")
-
-
-def _find_provider(word: str) -> tuple[str, str]:
-    """Return the adapter and the wire that are meant by the name of a wire or of a provider."""
-    if word in ADAPTER_OF_WIRE:
-        return ADAPTER_OF_WIRE[word], word
-    return find_format(word), PROVIDERS[find_provider(word) or word].wire
 
 
 def _merge_headers(written: dict[str, str], given: Headers | None) -> dict[str, str]:

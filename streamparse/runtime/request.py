@@ -26,10 +26,11 @@ from streamparse.dialects import Dialects, Reasoning
 from streamparse.loss import Loss
 from streamparse.parser import StreamParser
 from streamparse.providers.adapters import ADAPTERS, find_format, write_extras, write_request
-from streamparse.providers.names import PROVIDERS, find_provider
+from streamparse.providers.wires import find_wire_name
 from streamparse.runtime.history import History
 from streamparse.runtime.messages import write_turns
 from streamparse.tools import Toolset
+from streamparse.unknown_names import list_known
 from streamparse.writing.definitions import read_json_tools
 from streamparse.writing.prompts import teach_tools
 from streamparse.writing.request import ACCOUNT_FIELDS, SAMPLING_FIELDS, Choice
@@ -119,7 +120,7 @@ class Request:
         self.lost = list(dict.fromkeys(self.lost))
         self.provider, self.model = name, model
         if not self._is_read_as:
-            self.wire, self.reasoning = PROVIDERS[find_provider(provider) or name].wire, "auto"
+            self.wire, self.reasoning = find_wire_name(provider), "auto"
             self.dialects = (dialect, "auto") if tools_in == "prompt" else "auto"
         return merge_body({**body, **write_extras(name, model, stream=stream)}, wanted.get("extra_body") or {})
 
@@ -156,8 +157,8 @@ class Request:
         if choice is None or choice in _CHOICES:
             return Choice(choice, parallel=parallel)
         if choice not in self.tools:
-            known = ", ".join((*_CHOICES, *self.tools))
-            raise ValueError(f"tool_choice {choice!r} is no tool of this request; known are: {known}")
+            known = list_known(choice, (*_CHOICES, *self.tools))
+            raise ValueError(f"tool_choice {choice!r} is no tool of this request; {known}")
         return Choice("required", choice, parallel)
 
 

@@ -43,6 +43,7 @@ from streamparse.response import ToolCall
 from streamparse.schema.kinds import SchemaView
 from streamparse.schema.walk import inline_refs
 from streamparse.tools import Tool, ToolResult
+from streamparse.unknown_names import list_known
 from streamparse.writing.definitions import keep_json_tools, read_json_tools
 from streamparse.writing.json_access import drop_empty, get_object, get_strs
 from streamparse.writing.markup import MARKUPS, CallToWrite, Markup
@@ -154,7 +155,7 @@ PROMPTS: dict[str, Prompt] = {name: Prompt(markup) for name, markup in MARKUPS.i
 def get_prompt(dialect: str) -> Prompt:
     """Return the prompt of a dialect.  Raises ValueError for a dialect that has none."""
     if dialect not in PROMPTS:
-        raise ValueError(f"no prompt for the dialect {dialect!r}; known are: {', '.join(PROMPTS)}")
+        raise ValueError(f"no prompt for the dialect {dialect!r}; {list_known(dialect, PROMPTS)}")
     return PROMPTS[dialect]
 
 

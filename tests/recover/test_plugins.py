@@ -128,7 +128,7 @@ try:
 except ConfigurationError as error:
     print(json.dumps(str(error).partition(";")[0]))
 """
-    assert _run(folder, program) == ["loaded", ["p"], "profiles.p.wire: unknown 'acme'"]
+    assert _run(folder, program) == ["loaded", ["p"], "profiles.p.wire: unknown wire 'acme'"]
 
 
 def test_after_loading_all_auto_knows_them(folder: Path) -> None:

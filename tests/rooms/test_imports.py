@@ -14,7 +14,7 @@ import streamparse
 
 PACKAGE = Path(streamparse.__file__).parent
 ROOMS = (
-    ("events", "errors", "limits", "finish_reasons", "usage", "patterns", "plugins", "lazy", "loss",
+    ("events", "errors", "limits", "finish_reasons", "usage", "patterns", "plugins", "lazy", "loss", "unknown_names",
      "findings"),
     ("json",), ("schema",), ("tools",), ("response",), ("sink", "stats", "protocols"), ("frames",), ("assembler",),
     ("reading",), ("writing",), ("emitting",), ("dialects",), ("providers",), ("parser",),

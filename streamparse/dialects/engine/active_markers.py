@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from streamparse.dialects.engine.grammar import Dialect, Dialects, Opener, Position, Thought
 from streamparse.dialects.engine.markers import IndexedMarkers, MarkerIndex, ToolNames, get_index, unite
+from streamparse.unknown_names import list_known
 
 _POSITIONS: Final[tuple[Position, ...]] = get_args(Position)
 # What servers leave after a bare call, whatever the model: it is not text.
@@ -104,8 +105,8 @@ class Catalogue:
         words = [each for each in chosen if isinstance(each, str) and each != "reasoning"]
         for word in words:
             if word not in self.dialects and not self._load(word):
-                known = ", ".join(self.dialects)
-                raise ValueError(f"unknown dialect {word!r}; known are: {known}, auto, all, reasoning")
+                known = (*self.dialects, "auto", "all", "reasoning")
+                raise ValueError(f"unknown dialect {word!r}; {list_known(word, known)}")
         named = {name: (row,) for name, row in self.dialects.items()} | {"reasoning": self.reasoning}
         return tuple(row for each in chosen for row in (named[each] if isinstance(each, str) else (each,)))
 

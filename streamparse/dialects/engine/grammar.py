@@ -21,6 +21,7 @@ from streamparse.patterns import lazy_partial, lazy_re
 from streamparse.schema.kinds import SchemaView
 from streamparse.sink import Call
 from streamparse.tools import Toolset
+from streamparse.unknown_names import list_known
 
 # The name of a dialect that was given none: `register_dialect` gives it its own.
 UNNAMED: Final = "response-template"
@@ -280,7 +281,7 @@ def check_quoted(quoted: str) -> None:
 
 def _check(option: str, word: str, known: tuple[str, ...]) -> None:
     if word not in known:
-        raise ValueError(f"unknown {option} {word!r}; known are: {', '.join(known)}")
+        raise ValueError(f"unknown {option} {word!r}; {list_known(word, known)}")
 
 
 def leave_out_calls(dialects: Dialects, *words: str) -> Dialects:
