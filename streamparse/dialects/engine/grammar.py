@@ -89,6 +89,8 @@ class Context(msgspec.Struct, frozen=True):
     tags: TagBalance = field(default_factory=TagBalance)
     views: dict[str, SchemaView] = field(default_factory=dict)
     """What the schemas say that were looked at, by the tool's name."""
+    on_dialect: Callable[[str], object] | None = None
+    """Is called with the name of a dialect that is about to read."""
 
     def trust_declared(self) -> Context:
         """Return a context in which only declared tools are believed."""
