@@ -67,7 +67,8 @@ class Catalogue:
     `reasoning`: the dialects that `"reasoning"` means; `endings`: what ends calls and turns, whatever the dialect,
     and `turn_ends`: what ends turns; `other_turns`: what begins the turn of somebody else; `load(name)` adds a dialect
     that is not there yet, and returns False if no distribution offers it; `make_fence(self, chosen, openers)` returns
-    what reads calls with markers of their own in a fence that is all of an answer.
+    what reads calls with markers of their own in a fence that is all of an answer; `own_ends`: what ends the turns of
+    one family of models alone.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class Catalogue:
         other_turns: frozenset[str],
         load: Callable[[str], bool],
         make_fence: Callable[[Catalogue, _Chosen, Iterable[str]], Dialect] | None = None,
+        own_ends: frozenset[str] = frozenset(),
     ) -> None:
         self.dialects = dialects
         self.thoughts = thoughts
@@ -88,6 +90,7 @@ class Catalogue:
         self.turn_ends = turn_ends
         self.other_turns = other_turns
         self.make_fence = make_fence
+        self.own_ends = own_ends
         self._load = load
         self._known: tuple[str, ...] = ()
         self._select: Callable[..., _Selection]  # from the dialects that are known
@@ -155,7 +158,7 @@ class _Selection:
         knows_all = reasoning and (has_all or "reasoning" in words)
         spans = list(catalogue.thoughts.values()) if knows_all else of_named
         self.thoughts = {marker: thought for thought in reversed(spans) for marker in thought.opens}
-        self.inside = frozenset(marker for thought in of_named if thought.inside for marker in thought.opens)
+        self.inside = frozenset(marker for thought in of_named if thought.token for marker in thought.opens)
         tokens = frozenset(marker for thought in spans if thought.token for marker in thought.opens)
         self.tokens = tokens - self.inside
         self.closers = frozenset(marker for thought in spans if thought.opens for marker in thought.closes)
@@ -169,6 +172,7 @@ class _Selection:
         self.drops = frozenset(marker for row in named for marker in row.drops)
         self.endings, self.turn_ends = catalogue.endings, catalogue.turn_ends
         self.other_turns = catalogue.other_turns
+        self.own_ends = catalogue.own_ends if knows_all else _NONE
         self.openers: _Candidates = {}
         self.by_name: _Candidates = {}
         candidates = _list_candidates(named, others, tools)
@@ -181,11 +185,11 @@ class _Selection:
 
     def _choose_places(self, rows: Iterable[Dialect]) -> None:
         """Choose which openers count where."""
-        around = (*self.thoughts, *self.closers)
+        around = (*self.thoughts, *self.closers, *self.own_ends)
         self.at_start = self._make_place((*around, *self.text_openers))
         self.later = self._make_place(around, _may_come_later)
         # In text the search is for fewer markers: one that counts only at an edge would slow it down for nothing.
-        inside = self.inside.union(self.tokens, (marker for marker in around if marker[0] == "<"))
+        inside = self.inside.union(self.tokens, self.own_ends, (marker for marker in around if marker[0] == "<"))
         self.prose = self._make_place(inside, _may_come_later, lambda row: row.opener.position != "edge")
         self.ending = self._make_place((), _may_come_later, lambda row: row.dialect.in_thought != "text")
         # What may count later is looked for from the start where that costs prose nothing: then one pattern is enough.
@@ -231,6 +235,8 @@ class ActiveMarkers:
         self.drops = selection.drops
         # Markers that are structure next to a call, unless text follows; and next to a bare one.
         self.endings, self.turn_ends = selection.endings, selection.turn_ends
+        # What ends a turn of one family of models: structure right behind text.
+        self.own_ends = selection.own_ends
         # What may follow the bare calls that were found, so that they are not revoked.
         self.settles = _NONE
         # What begins the turn of somebody else, once a call was found.

@@ -239,9 +239,8 @@ class Thought(msgspec.Struct, frozen=True):
     Where the prompt opened the thought, some models open it again, so one of `opens` or `echoes` at its beginning is
     dropped, once.  A closing marker that nothing opened is dropped before all text.
 
-    - `inside`: Its markers are special tokens.  Where the dialect is named, they count in the middle of a text, too.
-    - `token`: The same with `dialects="auto"`: no other model has these tokens, and prose holds them only to quote
-      them.
+    - `token`: Its markers are special tokens that no other model has.  They count in the middle of a text, too; with
+      `dialects="auto"` not behind a blank, for prose that mentions one has a blank before it.
     - `pieces`: Spans that follow each other are pieces of one thought.  Otherwise a line break joins them.
     """
 
@@ -250,7 +249,6 @@ class Thought(msgspec.Struct, frozen=True):
     closes: tuple[str, ...]
     models: str = ""
     echoes: tuple[str, ...] = ()
-    inside: bool = False
     token: bool = False
     pieces: bool = False
 

@@ -479,6 +479,10 @@ class InBandParser:
             self._markers = self._span.get_markers(self._active)
             return
         is_inside = text.place == IN_TEXT
+        if is_inside and self._is_leftover(marker):
+            self._take(len(marker))
+            self._follows_drop = True
+            return
         if is_inside and marker not in active.drops and self._opens_nothing(marker, candidates):
             return
         is_drafted = bool(text.draft_ends)
@@ -506,6 +510,13 @@ class InBandParser:
             self._setting.note_marker(len(self._reader.buffer) - self._reader.at)
         self._pass_over(met, self._budget.spend(met.count_looked()) if candidates else 0)
         return True
+
+    def _is_leftover(self, marker: str) -> bool:
+        """Whether a marker in text is a token that ended the turn: prose that mentions one has a blank before it."""
+        quotes = self._text.quotes
+        return marker in self._active.own_ends and not (
+            quotes.is_at_margin or quotes.is_after_blank or quotes.is_open(is_token=True) or self._text.draft_ends
+        )
 
     def _is_turn_of_others(self) -> bool:
         """Whether such a marker begins a turn here: next to a call, or behind one that stands, where a turn may begin.
