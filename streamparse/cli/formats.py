@@ -95,7 +95,7 @@ def write_page() -> str:
             row.models,
             _quote_all(row.opens) or "in a header",
             _quote_all(row.closes),
-            "with `auto`, too" if row.token else "if named" if row.inside else "no",
+            "with `auto`, too" if row.token else "no",
         )
         for row in THOUGHTS.values()
     ]

@@ -8,14 +8,16 @@ from typing import Final
 from msgspec.structs import replace
 
 from streamparse.dialects.engine.active_markers import Catalogue
+from streamparse.dialects.engine.fences import make_fence
 from streamparse.dialects.engine.grammar import UNNAMED, Dialect
-from streamparse.dialects.table import DIALECTS, ENDINGS, OTHER_TURNS, REASONING, THOUGHTS, TURN_ENDS
+from streamparse.dialects.table import DIALECTS, ENDINGS, OTHER_TURNS, OWN_ENDS, REASONING, THOUGHTS, TURN_ENDS
 from streamparse.plugins import load, register_group
 
 _GROUP: Final = "streamparse.dialects"
 
 CATALOGUE: Final = Catalogue(
-    DIALECTS, THOUGHTS, REASONING, ENDINGS, TURN_ENDS, OTHER_TURNS, load=partial(load, _GROUP)
+    DIALECTS, THOUGHTS, REASONING, ENDINGS, TURN_ENDS, OTHER_TURNS, load=partial(load, _GROUP), make_fence=make_fence,
+    own_ends=OWN_ENDS,
 )  # fmt: skip
 """What the parsers of this package are given.  A name that is not in it is looked for in installed distributions."""
 

@@ -107,7 +107,7 @@ def test_in_a_cut_answer_the_beginning_of_another_call_is_text() -> None:
 
 
 def test_of_a_quoted_call_the_endings_are_text() -> None:
-    text = f"```\n{MARKED}\n</tool_call>\n```\n"
+    text = f"As shown:\n```\n{MARKED}\n</tool_call>\n```\n"
     assert _read(text) == (0, text)
     line = f"> {MARKED.replace(chr(10), ' ')}</tool_call>"
     assert _read(line) == (0, line)

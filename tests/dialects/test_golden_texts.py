@@ -1,7 +1,7 @@
 """Each text of `fixtures/texts` gives the events beside it, in every cut; its promise is the sentence it proves.
 
 `NAME.json` lists the cases: a promise, a text, and how it is read (`tools`: true, or definitions;
-`dialects`, `reasoning`).
+`dialects`, `reasoning`, `quoted`).
 `NAME.events.json` holds the merged events by promise; `--update-golden -k NAME` writes those of one file.
 """
 
@@ -30,11 +30,9 @@ TOOLS = [
 
 def _events(case: dict[str, Any]) -> list[dict[str, Any]]:
     tools = Toolset.of(TOOLS if case.get("tools") is True else case.get("tools"))  # read once for all cuts
-    dialects, reasoning = case.get("dialects", "auto"), case.get("reasoning", "auto")
+    dialects, options = case.get("dialects", "auto"), {key: case[key] for key in ("reasoning", "quoted") if key in case}
     try:
-        events = assert_same_in_every_cut(
-            lambda: sp.TextParser(dialects, tools=tools, reasoning=reasoning), case["text"]
-        )
+        events = assert_same_in_every_cut(lambda: sp.TextParser(dialects, tools=tools, **options), case["text"])
     except AssertionError as error:
         error.add_note(f"the promise: {case['promise']}")
         raise
@@ -64,4 +62,4 @@ def test_golden_text(name: str, update_golden: bool) -> None:
 
 
 def test_the_texts_belong_to_dialects() -> None:
-    assert set(NAMES) <= {*sp.DIALECTS, "thoughts"}
+    assert set(NAMES) <= {*sp.DIALECTS, "fences", "thoughts"}

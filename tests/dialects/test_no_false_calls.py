@@ -90,7 +90,7 @@ def test_prose_is_text(name: str) -> None:
     _is_text(PROSE[name])
 
 
-TOKENS = {marker for row in THOUGHTS.values() if row.token for marker in row.opens}
+TOKENS = tuple(marker for row in THOUGHTS.values() if row.token for marker in row.opens)
 """Tokens of a model that begin a thought, also behind text; a line of its own is no mention."""
 
 
@@ -98,7 +98,7 @@ TOKENS = {marker for row in THOUGHTS.values() if row.token for marker in row.ope
 def test_a_marker_that_is_mentioned_is_text(marker: str) -> None:
     for kind, sentence in SENTENCES.items():
         text = sentence.replace("{}", marker.strip("\n"))
-        if marker in TOKENS and kind == "on a line of its own":
+        if marker.startswith(TOKENS) and kind == "on a line of its own":
             assert reasoning_of(events_of(sp.TextParser("auto"), [text])), kind
         else:
             _is_text(text)

@@ -14,13 +14,22 @@ from typing import Final, NamedTuple, TypeAlias, get_args
 
 from msgspec.structs import replace
 
-from streamparse.dialects.engine.grammar import Dialect, Dialects, Opener, Position, Thought
+from streamparse.dialects.engine.grammar import (
+    Dialect,
+    Dialects,
+    Opener,
+    Position,
+    Quoted,
+    Thought,
+    leave_out_calls,
+)
 from streamparse.dialects.engine.markers import IndexedMarkers, MarkerIndex, ToolNames, get_index, unite
 from streamparse.unknown_names import list_known
 
 _POSITIONS: Final[tuple[Position, ...]] = get_args(Position)
 # What servers leave after a bare call, whatever the model: it is not text.
 _TURN_ENDS: Final = ("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|eom_id|>", "<end_of_turn>", "</s>")
+_FENCES: Final = ("```", "~~~")
 _LONGEST_NAME: Final = 256  # characters; no grammar reads a tag with a longer name
 
 
@@ -45,6 +54,7 @@ class Candidate(NamedTuple):
 
 _Candidates: TypeAlias = dict[str, list[Candidate]]
 _Counts: TypeAlias = Callable[[Candidate], bool]
+_Chosen: TypeAlias = tuple[str | Dialect, ...]
 _Built: TypeAlias = tuple[IndexedMarkers, IndexedMarkers, IndexedMarkers]
 _NONE: Final[frozenset[str]] = frozenset()  # each one that is made costs 216 bytes
 NO_MARKERS: Final = IndexedMarkers((), _NONE, (), ToolNames(_NONE))
@@ -57,7 +67,9 @@ class Catalogue:
     `dialects` by name, in the order in which they are asked; `thoughts`, the ways to mark reasoning, by name;
     `reasoning`: the dialects that `"reasoning"` means; `endings`: what ends calls and turns, whatever the dialect,
     and `turn_ends`: what ends turns; `other_turns`: what begins the turn of somebody else; `load(name)` adds a dialect
-    that is not there yet, and returns False if no distribution offers it.
+    that is not there yet, and returns False if no distribution offers it; `make_fence(self, chosen, openers)` returns
+    what reads calls with markers of their own in a fence that is all of an answer; `own_ends`: what ends the turns of
+    one family of models alone.
     """
 
     def __init__(
@@ -69,6 +81,8 @@ class Catalogue:
         turn_ends: frozenset[str],
         other_turns: frozenset[str],
         load: Callable[[str], bool],
+        make_fence: Callable[[Catalogue, _Chosen, Iterable[str]], Dialect] | None = None,
+        own_ends: frozenset[str] = frozenset(),
     ) -> None:
         self.dialects = dialects
         self.thoughts = thoughts
@@ -76,28 +90,33 @@ class Catalogue:
         self.endings = endings
         self.turn_ends = turn_ends
         self.other_turns = other_turns
+        self.make_fence = make_fence
+        self.own_ends = own_ends
         self._load = load
         self._known: tuple[str, ...] = ()
         self._select: Callable[..., _Selection]  # from the dialects that are known
 
-    def activate(self, dialects: Dialects, tools: frozenset[str], reasoning: bool) -> ActiveMarkers:
+    def activate(
+        self, dialects: Dialects, tools: frozenset[str], reasoning: bool, quoted: Quoted = "text"
+    ) -> ActiveMarkers:
         """Return the markers that these dialects look for.
 
-        `tools`: the names of the declared tools; `reasoning`: whether reasoning is looked for.  Raises ValueError for
-        a name that is not known.
+        `tools`: the names of the declared tools; `reasoning`: whether reasoning is looked for; `quoted`: with "calls"
+        no fence is read as a whole, for each call in it is one by itself.  Raises ValueError for a name that is not
+        known.
         """
         chosen = (dialects,) if isinstance(dialects, str) else tuple(dialects)
         if dialects.__class__ is str or all(isinstance(each, str) for each in chosen):
             known = tuple(self.dialects)
             if known != self._known:  # to compare them takes less time than to look them up
                 self._select, self._known = lru_cache(maxsize=64)(self._select_named), known
-            selection = self._select(chosen, bool(tools), reasoning)
+            selection = self._select(chosen, bool(tools), reasoning, quoted)
         else:
-            selection = _Selection(self, chosen, bool(tools), reasoning)
+            selection = _Selection(self, chosen, bool(tools), reasoning, quoted)
         return ActiveMarkers(selection, _index_names(tools))
 
-    def _select_named(self, chosen: tuple[str, ...], tools: bool, reasoning: bool) -> _Selection:
-        return _Selection(self, chosen, tools, reasoning)
+    def _select_named(self, chosen: tuple[str, ...], tools: bool, reasoning: bool, quoted: Quoted) -> _Selection:
+        return _Selection(self, chosen, tools, reasoning, quoted)
 
     def get_rows(self, dialects: Iterable[str | Dialect]) -> tuple[Dialect, ...]:
         """Return the dialects of these names, and those that are given themselves."""
@@ -128,7 +147,9 @@ class _Place(NamedTuple):
 class _Selection:
     """What a choice of dialects looks for, whatever the tools are called."""
 
-    def __init__(self, catalogue: Catalogue, chosen: tuple[str | Dialect, ...], tools: bool, reasoning: bool) -> None:
+    def __init__(
+        self, catalogue: Catalogue, chosen: _Chosen, tools: bool, reasoning: bool, quoted: Quoted
+    ) -> None:  # fmt: skip
         words = {each for each in chosen if isinstance(each, str)}
         named = catalogue.get_rows(each for each in chosen if each not in ("auto", "all"))
         names = {row.name for row in named}
@@ -138,7 +159,7 @@ class _Selection:
         knows_all = reasoning and (has_all or "reasoning" in words)
         spans = list(catalogue.thoughts.values()) if knows_all else of_named
         self.thoughts = {marker: thought for thought in reversed(spans) for marker in thought.opens}
-        self.inside = frozenset(marker for thought in of_named if thought.inside for marker in thought.opens)
+        self.inside = frozenset(marker for thought in of_named if thought.token for marker in thought.opens)
         tokens = frozenset(marker for thought in spans if thought.token for marker in thought.opens)
         self.tokens = tokens - self.inside
         self.closers = frozenset(marker for thought in spans if thought.opens for marker in thought.closes)
@@ -152,20 +173,24 @@ class _Selection:
         self.drops = frozenset(marker for row in named for marker in row.drops)
         self.endings, self.turn_ends = catalogue.endings, catalogue.turn_ends
         self.other_turns = catalogue.other_turns
+        self.own_ends = catalogue.own_ends if knows_all else _NONE
         self.openers: _Candidates = {}
         self.by_name: _Candidates = {}
-        for each in _list_candidates(named, others, tools):
+        candidates = _list_candidates(named, others, tools)
+        if quoted == "text":
+            candidates += _list_fences(catalogue, chosen, tools, candidates)
+        for each in candidates:
             group = self.by_name if each.opener.each_tool else self.openers
             group.setdefault(each.opener.text, []).append(each)
         self._choose_places((*named, *others))
 
     def _choose_places(self, rows: Iterable[Dialect]) -> None:
         """Choose which openers count where."""
-        around = (*self.thoughts, *self.closers)
+        around = (*self.thoughts, *self.closers, *self.own_ends)
         self.at_start = self._make_place((*around, *self.text_openers))
         self.later = self._make_place(around, _may_come_later)
         # In text the search is for fewer markers: one that counts only at an edge would slow it down for nothing.
-        inside = self.inside.union(self.tokens, (marker for marker in around if marker[0] == "<"))
+        inside = self.inside.union(self.tokens, self.own_ends, (marker for marker in around if marker[0] == "<"))
         self.prose = self._make_place(inside, _may_come_later, lambda row: row.opener.position != "edge")
         self.ending = self._make_place((), _may_come_later, lambda row: row.dialect.in_thought != "text")
         # What may count later is looked for from the start where that costs prose nothing: then one pattern is enough.
@@ -211,6 +236,8 @@ class ActiveMarkers:
         self.drops = selection.drops
         # Markers that are structure next to a call, unless text follows; and next to a bare one.
         self.endings, self.turn_ends = selection.endings, selection.turn_ends
+        # What ends a turn of one family of models: structure right behind text.
+        self.own_ends = selection.own_ends
         # What may follow the bare calls that were found, so that they are not revoked.
         self.settles = _NONE
         # What begins the turn of somebody else, once a call was found.
@@ -374,6 +401,24 @@ def _list_candidates(named: tuple[Dialect, ...], others: tuple[Dialect, ...], to
             only_at_start = opener.position == "start" or condition == "start"
             found.append(Candidate(len(found), dialect, opener, is_named, is_companion, only_declared, only_at_start))
     return found
+
+
+def _list_fences(
+    catalogue: Catalogue, chosen: _Chosen, tools: bool, candidates: list[Candidate]
+) -> list[Candidate]:  # fmt: skip
+    """The fences that may be all of an answer: the last to be asked, if any of the others has a marker of its own."""
+    ours = [each for each in candidates if not each.is_companion and each.dialect not in catalogue.reasoning]
+    marked = [each for each in ours if not each.opener.bare and (each.is_named or tools)]
+    if catalogue.make_fence is None or not marked:
+        return []
+    is_named = any(each.is_named for each in marked)
+    openers = {*_FENCES, *(each.opener.text for each in ours if each.opener.text.startswith(_FENCES))}
+    believed = chosen if tools else leave_out_calls(chosen, "auto", "all")
+    fence = catalogue.make_fence(catalogue, tuple(believed), openers)
+    return [
+        Candidate(len(candidates) + number, fence, opener, is_named, False, not is_named, True)
+        for number, opener in enumerate(fence.openers)
+    ]
 
 
 def _allow_on_lines(opener: Opener) -> Opener:

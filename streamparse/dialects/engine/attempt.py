@@ -22,7 +22,7 @@ import msgspec
 from msgspec.structs import replace
 
 from streamparse.dialects.engine.active_markers import Candidate
-from streamparse.dialects.engine.grammar import Context, Dialect
+from streamparse.dialects.engine.grammar import Context, Dialect, Quoted
 from streamparse.dialects.engine.reader import Overflow, Reader, Step
 from streamparse.dialects.engine.sinks import DirectSink, Draft, RecordingSink, Spoiled
 from streamparse.json import JSONError, read
@@ -67,9 +67,8 @@ class Setting(msgspec.Struct, frozen=True):
     reader: Reader
     direct: DirectSink
     context: Context
-    # A whole call of a declared tool is one even where the text quotes it.
-    reports_quoted: bool
-    on_dialect: Callable[[str], object] | None
+    # Whether a whole call of a declared tool is one even where the text quotes it.
+    quoted: Quoted
     on_marker: Callable[[int], object] | None
     # The least number of characters that may be held before a call is certain.
     least_held: int
@@ -203,8 +202,8 @@ class Attempt:
     def _read_body(self, candidate: Candidate, record: RecordingSink | None) -> Step[bool]:
         """Let a dialect read what follows its marker; return whether it read a call."""
         context, dialect = self._setting.context, candidate.dialect
-        if self._setting.on_dialect is not None:
-            self._setting.on_dialect(dialect.name)
+        if context.on_dialect is not None:
+            context.on_dialect(dialect.name)
         if candidate.only_declared or (self.met.in_thought and self._tools):
             context = context.trust_declared()
         if record is None:
@@ -276,7 +275,7 @@ class Attempt:
         if met.in_thought:
             return RecordingSink(setting.direct, self._reader, "thought", setting.is_known)
         if met.is_quoted:
-            judge = setting.is_declared if setting.reports_quoted and not met.is_drafted else None
+            judge = setting.is_declared if setting.quoted == "calls" and not met.is_drafted else None
             return RecordingSink(setting.direct, self._reader, "quoted", judge)
         if opener.bare:
             return RecordingSink(setting.direct, self._reader, "bare", setting.is_callable)
@@ -289,7 +288,7 @@ class Attempt:
         limits = self._setting.context.limits
         if self._record is None and not candidate.only_declared:
             return limits.max_call_args
-        if self.met.is_quoted and not self._setting.reports_quoted:  # it will be text: none of it waits for long
+        if self.met.is_quoted and self._setting.quoted == "text":  # it will be text: none of it waits for long
             return min(most(limits.max_held_text), _MOST_QUOTED)
         return limits.max_held_text
 

@@ -90,6 +90,8 @@ class Context(msgspec.Struct, frozen=True):
     tags: TagBalance = field(default_factory=TagBalance)
     views: dict[str, SchemaView] = field(default_factory=dict)
     """What the schemas say that were looked at, by the tool's name."""
+    on_dialect: Callable[[str], object] | None = None
+    """Is called with the name of a dialect that is about to read."""
 
     def trust_declared(self) -> Context:
         """Return a context in which only declared tools are believed."""
@@ -238,9 +240,8 @@ class Thought(msgspec.Struct, frozen=True):
     Where the prompt opened the thought, some models open it again, so one of `opens` or `echoes` at its beginning is
     dropped, once.  A closing marker that nothing opened is dropped before all text.
 
-    - `inside`: Its markers are special tokens.  Where the dialect is named, they count in the middle of a text, too.
-    - `token`: The same with `dialects="auto"`: no other model has these tokens, and prose holds them only to quote
-      them.
+    - `token`: Its markers are special tokens that no other model has.  They count in the middle of a text, too; with
+      `dialects="auto"` not behind a blank, for prose that mentions one has a blank before it.
     - `pieces`: Spans that follow each other are pieces of one thought.  Otherwise a line break joins them.
     """
 
@@ -249,7 +250,6 @@ class Thought(msgspec.Struct, frozen=True):
     closes: tuple[str, ...]
     models: str = ""
     echoes: tuple[str, ...] = ()
-    inside: bool = False
     token: bool = False
     pieces: bool = False
 

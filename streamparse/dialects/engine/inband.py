@@ -22,7 +22,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from streamparse.dialects.engine.active_markers import Candidate, Catalogue
+from streamparse.dialects.engine.active_markers import ActiveMarkers, Candidate, Catalogue
 from streamparse.dialects.engine.attempt import Attempt, MarkerMet, Outcome, Setting
 from streamparse.dialects.engine.grammar import (
     NO_VIEWS,
@@ -126,9 +126,9 @@ class InBandParser:
         self._follows_drop = False  # nothing since a marker that was dropped
         self._has_settled = False  # a bare call stands, for what follows it belongs to its format
         views = {} if tools else NO_VIEWS
-        context = Context(direct, tools, limits, thoughts=self._has_reasoning, views=views)
+        context = Context(direct, tools, limits, thoughts=self._has_reasoning, views=views, on_dialect=on_dialect)
         self._setting = Setting(
-            self._reader, direct, context, quoted == "calls", on_dialect, on_marker,
+            self._reader, direct, context, quoted, on_marker,
             min(most(limits.max_call_args), most(limits.max_held_text)),
         )  # fmt: skip
         self._attempt: Attempt | None = None
@@ -141,7 +141,7 @@ class InBandParser:
         # Whether calls that `dialects` asks for are not looked for, or not any more.
         self.ignores_calls = self._dialects != chosen
         self._is_outdated = False  # the markers below are not those of `_dialects`
-        self._active = catalogue.activate(self._dialects, tools.names, self._has_reasoning)
+        self._active = self._activate()
         self._enter(self._text)
         if reasoning == "open":
             self._open_thought(self._active.any_thought)
@@ -297,11 +297,16 @@ class InBandParser:
         if not self._is_outdated:
             self._renew_markers()
 
+    def _activate(self) -> ActiveMarkers:
+        return self._catalogue.activate(
+            self._dialects, self._tools.names, self._has_reasoning, self._setting.quoted
+        )  # fmt: skip
+
     def _renew_markers(self) -> None:
         """Look for what `dialects` means now."""
         self._is_outdated = False
         before = self._active
-        self._active = self._catalogue.activate(self._dialects, self._tools.names, self._has_reasoning)
+        self._active = self._activate()
         self._active.drop(before.drops, before.other_turns)
         self._markers = self._span.get_markers(self._active)
 
@@ -469,7 +474,15 @@ class InBandParser:
         if text.place == START and active.note_text_opener(marker):
             self._markers = self._span.get_markers(self._active)
         candidates = active.list_candidates(marker, text.position)
+        if text.held.is_alone and candidates:  # nothing but the end of the turn may follow a fence that is a call
+            text.revoke("text_follows")
+            self._markers = self._span.get_markers(self._active)
+            return
         is_inside = text.place == IN_TEXT
+        if is_inside and self._is_leftover(marker):
+            self._take(len(marker))
+            self._follows_drop = True
+            return
         if is_inside and marker not in active.drops and self._opens_nothing(marker, candidates):
             return
         is_drafted = bool(text.draft_ends)
@@ -497,6 +510,13 @@ class InBandParser:
             self._setting.note_marker(len(self._reader.buffer) - self._reader.at)
         self._pass_over(met, self._budget.spend(met.count_looked()) if candidates else 0)
         return True
+
+    def _is_leftover(self, marker: str) -> bool:
+        """Whether a marker in text is a token that ended the turn: prose that mentions one has a blank before it."""
+        quotes = self._text.quotes
+        return marker in self._active.own_ends and not (
+            quotes.is_at_margin or quotes.is_after_blank or quotes.is_open(is_token=True) or self._text.draft_ends
+        )
 
     def _is_turn_of_others(self) -> bool:
         """Whether such a marker begins a turn here: next to a call, or behind one that stands, where a turn may begin.
@@ -611,7 +631,7 @@ class InBandParser:
             if outcome.cut is not None:
                 outcome.record.report_cut(outcome.cut)
         if outcome.dialect is not None:
-            self.dialect = outcome.dialect.name
+            self.dialect = (outcome.record.format if outcome.record is not None else None) or outcome.dialect.name
             self._budget.ahead = 0
             self._vain = 0
             self._active.note_found(outcome.dialect)
@@ -649,6 +669,7 @@ class InBandParser:
             self._reader.tape.keep(outcome.text)
         elif record.place == "bare":
             self._text.held.add(record.calls, outcome.text)
+            self._text.held.is_alone = record.format is not None
         elif record.place == "quoted":
             self._pieces.append(outcome.text)  # the mark that closes the quotation does not stand right at the other
             self._follows_quoted = True

@@ -39,6 +39,7 @@ _AT_MARGIN = lazy_re(r" ?[^\s>*+0-9-]")
 _BLANK_LINES = lazy_re(r"\n(?:[ \t]*\n){2,}")
 _ITEM = lazy_re(r"(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t]|$)")
 _FENCE = lazy_re(r"(`{3,})[^`]*\Z|(~{3,})")
+_QUOTATION = lazy_re(r">(?!>>)")
 _MARK = lazy_re(f"[{''.join(_OPENING.union(_PARTNERS))}]")
 _TOKEN = lazy_re(r"\\+|`+|\"")
 
@@ -96,7 +97,7 @@ class Quotes:
         _, rest = _measure_indentation(self._head)
         while (item := _ITEM.match(rest)) is not None:
             _, rest = _measure_indentation(rest[item.end() :])
-        if rest.startswith(">") and not rest.startswith(">>>"):
+        if _QUOTATION.match(rest) is not None:
             return True
         if _FENCE.match(rest) is not None:
             return True

@@ -133,6 +133,8 @@ class RecordingSink:
         self.is_live = False
         # The calls that were reported.
         self.calls: list[Call] = []
+        # The dialect that reads, by name, if it is not the one that was asked.
+        self.format: str | None = None
         # Whether a whole call was read, reported or not.
         self.has_whole = False
         self._sink = sink

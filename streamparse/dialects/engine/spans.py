@@ -38,7 +38,7 @@ class HeldCalls:
     What ends a call that is certain is held, too, without a call: it is text if text follows.
     """
 
-    __slots__ = ("_endings", "calls", "may_go_on", "text")
+    __slots__ = ("_endings", "calls", "is_alone", "may_go_on", "text")
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
@@ -46,6 +46,8 @@ class HeldCalls:
         self.text: StringIO | None = None
         # The last ending is a marker that opens calls, too: where the text is cut, another call may have begun.
         self.may_go_on = False
+        # They are all of the answer, or none: no other call may follow.
+        self.is_alone = False
         self._endings = 0  # since the last call
 
     def add(self, calls: list[Call], text: str) -> None:
@@ -73,7 +75,7 @@ class HeldCalls:
 
     def release(self) -> None:
         """Hold nothing any more: the calls are calls."""
-        self.calls, self.text, self._endings, self.may_go_on = [], None, 0, False
+        self.calls, self.text, self._endings, self.may_go_on, self.is_alone = [], None, 0, False, False
 
     def drop_endings(self) -> None:
         """Another call follows, or a thought: what ended a certain call is no text."""

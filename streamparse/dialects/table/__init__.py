@@ -14,10 +14,10 @@ from streamparse.dialects.table import (
     marker_rows,
     tag_rows,
 )
-from streamparse.dialects.table.endings import ENDINGS, OTHER_TURNS, TURN_ENDS
+from streamparse.dialects.table.endings import ENDINGS, OTHER_TURNS, OWN_ENDS, TURN_ENDS
 from streamparse.dialects.table.reasoning_markers import THOUGHTS
 
-__all__ = ["DIALECTS", "ENDINGS", "GROUPS", "OTHER_TURNS", "REASONING", "THOUGHTS", "TURN_ENDS"]
+__all__ = ["DIALECTS", "ENDINGS", "GROUPS", "OTHER_TURNS", "OWN_ENDS", "REASONING", "THOUGHTS", "TURN_ENDS"]
 
 _ROWS = (
     *(*json_rows.OBJECTS, *child_rows.XAI_ROWS, *json_rows.ARRAYS, *marker_rows.ROWS, *tag_rows.ROWS),

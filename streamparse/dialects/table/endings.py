@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["ENDINGS", "OTHER_TURNS", "TURN_ENDS"]
+__all__ = ["ENDINGS", "OTHER_TURNS", "OWN_ENDS", "TURN_ENDS"]
 
 _CLOSERS = (
     "</tool_call>",
@@ -40,6 +40,18 @@ TURN_ENDS: Final = frozenset(
     )
 )
 """Those of them that end a turn."""
+
+OWN_ENDS: Final = frozenset(
+    (
+        "<|role_end|>",  # Ling
+        "<|END_OF_TURN_TOKEN|>",  # Command
+        "<|ifm|im_end|>",  # K2 Horizon
+        "[|endofturn|]",  # EXAONE
+        "<seed:eos>",
+        "<|hy_eos:opensource|>",  # Hy3
+    )
+)
+"""Tokens that end the turns of one family of models, and of no other: right behind text they are none of it."""
 
 ENDINGS: Final = TURN_ENDS.union(_CLOSERS)
 """The markers that are structure next to a call."""

@@ -264,7 +264,7 @@ ARRAYS = (
         example='<|START_ACTION|>[\n    {"tool_call_id": "0", "tool_name": "get_weather", '
         '"parameters": {"city": "Paris"}}\n]<|END_ACTION|>',
         drops=(*_COHERE_TEXT, "<|END_ACTION|>", "<|CHATBOT_TOKEN|>", "<|END_OF_TURN_TOKEN|>"),
-        opens_text=("<|START_RESPONSE|>", "<|START_TEXT|>"),
+        opens_text=("<|START_RESPONSE|>", "<|START_TEXT|>", "<|CHATBOT_TOKEN|>"),
         thoughts=("cohere",),
     ),
     Dialect(

@@ -22,6 +22,9 @@ _LLAMA_CLOSES = ("<|python_end|>", "<|eom_id|>", "<|eot_id|>", "<|eom|>", "<|eot
 # How a call goes on after a string, as a pattern.
 _ON = r"(?:[\]}]|,[\w-]{1,64}+:)"
 
+# A thought that holds nothing, not even the line break behind its label.
+_GEMMA4_EMPTY = "<|channel>thought<channel|>"
+
 # The server took the opening token away, or the prompt ended with it.
 _GEMMA4_THOUGHT = Dialect(
     "gemma4 thought",
@@ -91,7 +94,8 @@ ROWS = (
         in_thought="resumes",
         thoughts=("gemma4",),
         # The first one stops the model after its calls; some servers let it repeat it.
-        drops=("<|tool_response>", "<turn|>", "<eos>", "<end_of_turn>"),
+        drops=("<|tool_response>", "<turn|>", "<eos>", "<end_of_turn>", _GEMMA4_EMPTY),
+        opens_text=(_GEMMA4_EMPTY,),
         companions=(find_stray_closer(r'<\|"\|>' + _ON, '<|"|>'), _GEMMA4_THOUGHT),
     ),
     Dialect(

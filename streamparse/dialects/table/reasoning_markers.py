@@ -15,7 +15,7 @@ _MUSE = "to=self<|message|>"
 _MUSE_ANSWER = "<|start|>assistant to=user<|message|>"  # the end before it may be missing
 _MUSE_ECHOES = (_MUSE, " " + _MUSE, "<|start|>assistant " + _MUSE, "<|message|>")  # the prompt may name the recipient
 
-_token = partial(Thought, inside=True, token=True)
+_token = partial(Thought, token=True)
 
 _ROWS = (
     Thought("think", ("<think>",), ("</think>",), models="DeepSeek R1, Qwen3, QwQ, GLM, MiniMax-M2, and more"),
@@ -25,14 +25,14 @@ _ROWS = (
     # Each piece of a stream has tags of its own.
     Thought("reasoning", ("<reasoning>",), ("</reasoning>",), models="gpt-oss on Amazon Bedrock", pieces=True),
     Thought("think-old-kimi", ("◁think▷",), ("◁/think▷",), models="Kimi-VL, Kimi k1.5"),
-    Thought("mistral", ("[THINK]",), ("[/THINK]",), models="Magistral, Ministral 3", inside=True),
-    Thought("seed", ("<seed:think>",), ("</seed:think>",), models="Seed-OSS", inside=True),
-    Thought("mm", ("<mm:think>",), ("</mm:think>",), models="MiniMax-M3", inside=True),
+    _token("mistral", ("[THINK]",), ("[/THINK]",), models="Magistral, Ministral 3"),
+    _token("seed", ("<seed:think>",), ("</seed:think>",), models="Seed-OSS"),
+    _token("mm", ("<mm:think>",), ("</mm:think>",), models="MiniMax-M3"),
     # As released, each token of the model has this suffix.
-    Thought("hy", ("<think:opensource>",), ("</think:opensource>",), models="Hy3, Hy4", inside=True),
-    Thought("ifm", ("<ifm|think>",), ("</ifm|think>",), models="K2 Horizon", inside=True),
-    Thought("ifm-fast", ("<ifm|think_fast>",), ("</ifm|think_fast>",), models="K2 Horizon", inside=True),
-    Thought("ifm-faster", ("<ifm|think_faster>",), ("</ifm|think_faster>",), models="K2 Horizon", inside=True),
+    _token("hy", ("<think:opensource>",), ("</think:opensource>",), models="Hy3, Hy4"),
+    _token("ifm", ("<ifm|think>",), ("</ifm|think>",), models="K2 Horizon"),
+    _token("ifm-fast", ("<ifm|think_fast>",), ("</ifm|think_fast>",), models="K2 Horizon"),
+    _token("ifm-faster", ("<ifm|think_faster>",), ("</ifm|think_faster>",), models="K2 Horizon"),
     _token("cohere", ("<|START_THINKING|>",), ("<|END_THINKING|>",), models="Command A Reasoning, Command R7B"),
     _token("apertus", ("<|inner_prefix|>",), ("<|inner_suffix|>",), models="Apertus"),
     _token("gemma4", ("<|channel>thought\n", "<|channel>"), ("<channel|>",), models="Gemma 4"),
