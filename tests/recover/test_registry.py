@@ -102,7 +102,7 @@ def test_names_are_taken_once_and_unknown_ones_name_the_known() -> None:
 
 @pytest.mark.parametrize("name", ["", "-", " "])
 def test_a_name_of_nothing_is_unknown(name: str) -> None:
-    with pytest.raises(ValueError, match=r"unknown parser .*; known are: "):
+    with pytest.raises(ValueError, match=r"unknown parser .*known are: "):
         sp.parser_for(name)
 
 

@@ -49,7 +49,7 @@ def test_every_name_of_a_provider_is_asked_and_its_answer_read_by_its_wire(name:
 
 
 def test_an_unknown_provider_is_refused_with_the_known_names() -> None:
-    with pytest.raises(ValueError, match=r"requests of 'acme' are not known; known are: openai, .*bedrock.*groq"):
+    with pytest.raises(ValueError, match=r"requests of 'acme' are not known; .*known are: openai, .*bedrock.*groq"):
         request().body("acme", "m")
 
 
@@ -192,7 +192,7 @@ def test_a_setting_that_is_none_is_refused_wherever_it_is_said() -> None:
         request(temprature=1)
     with pytest.raises(TypeError, match="unknown settings"):
         request().body("openai", "m", max_token=1)
-    with pytest.raises(ValueError, match="tool_choice 'later' is no tool of this request; known are: auto, none"):
+    with pytest.raises(ValueError, match=r"tool_choice 'later' is no tool of this request; .*known are: auto, none"):
         request().body("openai", "m", tool_choice="later")
 
 
@@ -226,7 +226,7 @@ def test_tools_in_the_prompt_leave_the_request_and_are_read_from_the_text(provid
 
 
 def test_a_dialect_without_a_prompt_cannot_be_taught() -> None:
-    with pytest.raises(ValueError, match=r"no prompt for the dialect 'nobodys'; known are: .*hermes"):
+    with pytest.raises(ValueError, match=r"no prompt for the dialect 'nobodys'; .*known are: .*hermes"):
         request().body("ollama", "m", tools_in="prompt", dialect="nobodys")
 
 

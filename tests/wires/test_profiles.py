@@ -24,5 +24,5 @@ def test_habits_are_found_by_the_name_of_a_server() -> None:
 
 
 def test_an_unknown_wire_has_no_profile() -> None:
-    with pytest.raises(ValueError, match="known are: openai-chat"):
+    with pytest.raises(ValueError, match="known are: auto, openai-chat"):
         profile("nope")
