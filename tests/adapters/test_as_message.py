@@ -309,5 +309,5 @@ def test_an_answer_without_an_order_has_thought_then_text_then_calls() -> None:
 
 
 def test_an_unknown_provider_raises_and_lists_the_known() -> None:
-.*known are: openai, openai-responses"):
+    with pytest.raises(ValueError, match=r"unknown provider 'klingon'; .*known are: openai, openai-responses"):
         sp.as_message(sp.ParsedResponse(), "klingon")
