@@ -37,6 +37,7 @@ class FastPath:
             "held",
             "is_cut",
             "learns_from",
+            "may_end",
             "read_facts",
             "take",
             "tell",
@@ -54,6 +55,8 @@ class FastPath:
         self.template: FrameTemplate | LineTemplate | None = None
         self.tell: Callable[[str], None]
         self.learns_from = sys.maxsize if wire.plain is None else 0
+        self.may_end = selector.scope != "body"
+        """Whether something may come that is not read any more: what comes behind an end marker."""
         self.held = b""
         """The beginning of a message whose end has not come."""
         self.is_cut = False
@@ -74,7 +77,7 @@ class FastPath:
         """
         framer, try_next, decode, take, wire = self.framer, self.framer.try_next, self.decode, self.take, self._wire
         before = framer.received - at
-        may_end = self._selector.scope != "body" and self._selector.stops_at_marker
+        may_end = self.may_end and self._selector.stops_at_marker
         size = len(data)
         while at < size and not (may_end and wire.over):
             if self.template is not None:
