@@ -12,8 +12,6 @@ from streamparse.reading.wire import UnknownMessage, Wire
 
 _MAX_MISSES: Final = 4
 """After this many messages in a row, each in another form than the one before, no form is learnt for a while."""
-LONG_RUN: Final = 2048
-"""Bytes of a read from which it pays to take the messages in it together."""
 _SHORTEST_PAUSE: Final = 16
 _END_MARKER: Final = b"[DONE]"
 _LONGEST_PAUSE: Final = 1024
@@ -81,7 +79,7 @@ class FastPath:
         size = len(data)
         while at < size and not (may_end and wire.over):
             if self.template is not None:
-                at = self.take_run(data, at)
+                at = self.template.take_run(data, at, self.tell)
                 if at == size:
                     break
             payload = try_next(data, at)
@@ -106,16 +104,6 @@ class FastPath:
                 break
             at = end
         return at
-
-    def take_run(self, data: bytes, at: int) -> int:
-        """Take the messages from a position on that are of the form of the last one; return where they end.
-
-        Raises `ParseHalted`.
-        """
-        assert self.template is not None
-        if len(data) - at < LONG_RUN:
-            return self.template.take_run(data, at, self.tell)
-        return self.template.take_long_run(data, at, self.tell, self._wire.find_run(self.tell))
 
     def try_end_marker(self, data: bytes) -> bool:
         """Take the message that was cut last, whose data this is, if it is the end marker, which is no JSON."""

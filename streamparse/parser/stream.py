@@ -17,7 +17,7 @@ from streamparse.limits import Limits
 from streamparse.parser.assembly_line import AssemblyLine
 from streamparse.parser.chunks import Record, encode_message, read_message
 from streamparse.parser.empty_answers import MOST_LOOKED_AT
-from streamparse.parser.fast_path import LONG_RUN, FastPath
+from streamparse.parser.fast_path import FastPath
 from streamparse.parser.options import ParserOptions
 from streamparse.parser.text import SurrogateJoiner
 from streamparse.parser.wire_selector import WireSelector
@@ -217,8 +217,7 @@ class StreamParser(AssemblyLine):
                     at = size
                     path.tell(string)
                 else:
-                    # As `path.take_run` does, which is called for long ones alone: most reads are short.
-                    at = form.take_run(data, at, path.tell) if size < LONG_RUN else path.take_run(data, at)
+                    at = form.take_run(data, at, path.tell)
             if at < size and (form is None or framer.find_end(data, at)):  # else part of a message is left
                 at = path.take_all(data, at)
                 if at < size:

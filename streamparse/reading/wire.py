@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final, Protocol, cast
 
 import msgspec
 
-from streamparse.frames import Frame, ReadString, TellRun
+from streamparse.frames import Frame, ReadString
 from streamparse.limits import Limits
 from streamparse.plugins import load, register_group
 from streamparse.reading.decode import decode_frame
@@ -101,9 +101,6 @@ class Wire(MinimalWire, Protocol):
     def read_facts(self, data: bytes, /) -> None:
         """Send the sink what a message says about the answer: who made it, and how."""
 
-    def find_run(self, tell: Callable[[str], None], /) -> TellRun | None:
-        """Return the verb for several strings, for the verb that `plain` returned for one; None if there is none."""
-
 
 DEFAULTS: Final[dict[str, Any]] = {
     "reads": (),
@@ -114,7 +111,6 @@ DEFAULTS: Final[dict[str, Any]] = {
     "waits": False,
     "plain": None,
     "read_facts": lambda _wire, _data: None,
-    "find_run": lambda _wire, _tell: None,
 }
 """What a wire has that does not say otherwise."""
 
