@@ -14,8 +14,6 @@ from streamparse.frames.frame import (
     Framer,
     FrameTemplate,
     FramingError,
-    LineTemplate,
-    ReadString,
     StringTwice,
 )
 from streamparse.frames.json_framers import NDJSON, JSONArray, JSONBody, ValueScanner
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FRAMERS", "NDJSON", "SSE", "AWSEventStream", "AutoFramer", "Chunk", "Format", "Frame", "FrameTemplate", "Framer",
-    "FramingError", "JSONArray", "JSONBody", "LineTemplate", "ReadString", "Sniffer", "StringTwice",
+    "FramingError", "JSONArray", "JSONBody", "Sniffer", "StringTwice",
     "ValueScanner",
 ]  # fmt: skip
 

@@ -12,9 +12,6 @@ from streamparse.limits import Limits, most
 Chunk: TypeAlias = bytes | bytearray | memoryview
 """Bytes as a client hands them over, cut anywhere."""
 
-ReadString: TypeAlias = Callable[[bytes], str | None]
-"""Reads the one string of a message from its data.  None, or a ValueError or RecursionError: it holds more."""
-
 BOM = b"\xef\xbb\xbf"
 """The byte order mark of UTF-8: dropped once, at the very start of a body."""
 
@@ -112,10 +109,6 @@ class Framer:
     def can_wait(self, rest: bytes) -> bool:
         """Whether bytes may stay outside until more have come: to feed them now gives no frame and no error."""
         return len(rest) <= self._max_single and self.received + len(rest) <= self._max_total
-
-    def make_template(self, read: ReadString) -> LineTemplate | None:  # noqa: ARG002
-        """Return the form of messages whose string `read` reads; None if the framer has no such form."""
-        return None
 
     def unread(self, chunk: bytes) -> None:
         """Give back the chunk that `try_single` took last: its data turned out not to be a plain message."""
@@ -324,61 +317,3 @@ def _halve(both: bytes, middle: bytes) -> bytes:
     """Return what is on either side of the middle; nothing if that is not the same."""
     half = both[: (len(both) - len(middle)) // 2]
     return half if both == half + middle + half else b""
-
-
-class LineTemplate:
-    """The form of lines that hold one string, which is not empty, and more that differs from line to line.
-
-    What else a line may hold is for `read` to say.
-    """
-
-    __slots__ = ("_framer", "_read", "longest")
-
-    def __init__(self, framer: Framer, read: ReadString) -> None:
-        self._framer = framer
-        self._read = read
-        self.longest = framer._max_single
-
-    def take_run(self, data: bytes, at: int, tell: Callable[[str], None]) -> int:
-        """Take the lines of this form from a position on, and tell the string of each; return where they end."""
-        framer, read = self._framer, self._read
-        while (end := data.find(b"\n", at)) > at:
-            size = end + 1 - at
-            start = framer.received
-            if size > framer._max_single or start + size > framer._max_total:
-                break
-            try:
-                string = read(data[at:end])
-            except (ValueError, RecursionError):
-                break
-            if not string:
-                break
-            framer.offset = start
-            framer.received = start + size
-            framer.singles += 1
-            at = end + 1
-            tell(string)
-        return at
-
-    def take(self, chunk: bytes) -> str | None:
-        """Take a chunk that is one such line and return its string; None, and nothing is taken, if it is not."""
-        line = chunk[:-1]
-        if 10 in line or not line or chunk[-1] != 10:
-            return None
-        framer = self._framer
-        read = self._read  # to call it at once would take longer, for it is no method
-        size = len(chunk)
-        start = framer.received
-        end = start + size
-        if size > framer._max_single or end > framer._max_total:
-            return None
-        try:
-            string = read(line)
-        except (ValueError, RecursionError):
-            return None
-        if not string:
-            return None
-        framer.offset = start
-        framer.received = end
-        framer.singles += 1
-        return string

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final
 
-from streamparse.frames import Framer, FrameTemplate, LineTemplate
+from streamparse.frames import Framer, FrameTemplate
 from streamparse.parser.wire_selector import WireSelector
 from streamparse.reading.wire import UnknownMessage, Wire
 
@@ -50,7 +50,7 @@ class FastPath:
         self.decode = wire.decode
         self.take = wire.take
         self.read_facts = wire.read_facts
-        self.template: FrameTemplate | LineTemplate | None = None
+        self.template: FrameTemplate | None = None
         self.tell: Callable[[str], None]
         self.learns_from = sys.maxsize if wire.plain is None else 0
         self.may_end = selector.scope != "body"
@@ -141,9 +141,6 @@ class FastPath:
             self._misses_left, self._pause = 2, min(2 * self._pause, _LONGEST_PAUSE)
         elif (plain := self._wire.plain(message)) is not None and plain.string:
             self.tell, string = plain.tell, plain.string
-            if plain.read is not None:
-                self.template = self.framer.make_template(plain.read)
-                return
             for form in self._forms:
                 if form.fits(chunk, string):
                     self.template = form

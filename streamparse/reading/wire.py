@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final, Protocol, cast
 
 import msgspec
 
-from streamparse.frames import Frame, ReadString
+from streamparse.frames import Frame
 from streamparse.limits import Limits
 from streamparse.plugins import load, register_group
 from streamparse.reading.decode import decode_frame
@@ -23,11 +23,6 @@ class Plain(msgspec.Struct, gc=False):
     tell: Callable[[str], None]
     """The verb that takes it."""
     string: str
-    read: ReadString | None = None
-    """Reads the string of another message from its data, if that, too, is one string for this verb.
-
-    For messages that differ in more than the string, such as the time of each.  None: they differ in nothing else.
-    """
 
 
 class UnknownMessage(Exception):
