@@ -40,11 +40,7 @@ class Deaf:
     def call_teller(self, *_: Any) -> Callable[..., None]:
         return self._nothing
 
-    def _take_none(self, *_: Any) -> int:
-        return 0
-
     call_whole = call_start
-    text_run = reasoning_run = call_run = _take_none
     text = reasoning = refusal = call_arguments = call_end = call_repaired = call_error = call_revoke = _nothing
     call_restart = calls_doubted = item = usage = finish = end = go_on = error = _nothing
 

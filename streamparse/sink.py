@@ -62,15 +62,6 @@ class Sink(Protocol):
     def reasoning(self, text: str) -> None:
         """A piece of thought came."""
 
-    def text_run(self, texts: list[str]) -> int:
-        """Take pieces that came at once, as `text` would one after the other, up to the first that is more than text.
-
-        Returns how many were taken: none where more than their deltas would come of them.  None of them is empty.
-        """
-
-    def reasoning_run(self, texts: list[str]) -> int:
-        """As `text_run`, for pieces of thought."""
-
     def refusal(self, text: str) -> None:
         """A piece of a refusal came."""
 
@@ -82,9 +73,6 @@ class Sink(Protocol):
 
     def call_teller(self, call: Call) -> Callable[[str], None]:
         """Return `call_arguments` bound to one call: quicker where many pieces come."""
-
-    def call_run(self, call: Call, fragments: list[str]) -> int:
-        """As `text_run`, for pieces of a call's argument text: those up to the one that ends it."""
 
     def call_whole(self, name: str, arguments: str, id: str | None = None) -> Call:
         """A call came in one piece, its arguments a JSON value that the wire itself delimits."""

@@ -6,10 +6,7 @@ earliest safe moment.  A call found in the text closes when its grammar says so.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable
-from functools import partial
-from itertools import accumulate
 from typing import Any
 
 from streamparse.assembler.call import CallState, State
@@ -156,20 +153,6 @@ class Assembler:
         add(text)
         self.record.events.append(ReasoningDelta(text))
 
-    def text_run(self, texts: list[str]) -> int:
-        if self._is_alert:
-            return 0
-        self._add_content("".join(texts))
-        self.record.events += map(TextDelta, texts)
-        return len(texts)
-
-    def reasoning_run(self, texts: list[str]) -> int:
-        if self._is_alert:
-            return 0
-        self._add_reasoning("".join(texts))
-        self.record.events += map(ReasoningDelta, texts)
-        return len(texts)
-
     def refusal(self, text: str) -> None:
         """Take a piece of a refusal.  A refused turn has no calls, whatever its finish reason is."""
         if self._is_alert:
@@ -276,21 +259,6 @@ class Assembler:
                 record.events.append(ToolCallDelta(index, fragment))
 
         return tell
-
-    def call_run(self, call: Call, fragments: list[str]) -> int:
-        assert isinstance(call, CallState)
-        if call.state != State.OPEN:
-            return 0
-        sizes = [*accumulate(map(len, fragments))]
-        count = bisect_right(sizes, call.room)  # so many fit
-        if call.scanner is not None and (end := call.scanner.try_scan("".join(fragments[:count]))) >= 0:
-            count = bisect_left(sizes, end)  # what holds the end, and what follows it, comes alone
-            call.scanner.try_scan("".join(fragments[:count]))
-        if count:
-            call.room -= sizes[count - 1]
-            call.chunks += fragments[:count]
-            self.record.events += map(partial(ToolCallDelta, call.index), fragments[:count])
-        return count
 
     def call_whole(self, name: str, arguments: str, id: str | None = None) -> Call:
         has_open = bool(self._open)

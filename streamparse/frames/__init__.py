@@ -14,10 +14,7 @@ from streamparse.frames.frame import (
     Framer,
     FrameTemplate,
     FramingError,
-    LineTemplate,
-    ReadString,
     StringTwice,
-    TellRun,
 )
 from streamparse.frames.json_framers import NDJSON, JSONArray, JSONBody, ValueScanner
 from streamparse.frames.sniff import FRAMERS, AutoFramer, Format, Sniffer
@@ -29,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FRAMERS", "NDJSON", "SSE", "AWSEventStream", "AutoFramer", "Chunk", "Format", "Frame", "FrameTemplate", "Framer",
-    "FramingError", "JSONArray", "JSONBody", "LineTemplate", "ReadString", "Sniffer", "StringTwice", "TellRun",
+    "FramingError", "JSONArray", "JSONBody", "Sniffer", "StringTwice",
     "ValueScanner",
 ]  # fmt: skip
 

@@ -12,23 +12,11 @@ from streamparse.limits import Limits, most
 Chunk: TypeAlias = bytes | bytearray | memoryview
 """Bytes as a client hands them over, cut anywhere."""
 
-ReadString: TypeAlias = Callable[[bytes], str | None]
-"""Reads the one string of a message from its data.  None, or a ValueError or RecursionError: it holds more."""
-
-TellRun: TypeAlias = Callable[[list[str]], int]
-"""Takes strings as a verb takes one after the other, and returns how many; the next one must come alone."""
-
 BOM = b"\xef\xbb\xbf"
 """The byte order mark of UTF-8: dropped once, at the very start of a body."""
 
 _decode: Final = msgspec.json.Decoder(str).decode
-_decode_strings: Final = msgspec.json.Decoder(list[str]).decode
 _encode: Final = msgspec.json.Encoder().encode
-_FEWEST_STRINGS: Final = 32
-_MOST_STRINGS: Final = 128
-"""Strings that are decoded and told together: the more were good, the more may be."""
-_JOINT: Final = b'",\t"'
-"""Between the strings of a list: no string of JSON holds a tab, so none can go on beyond it."""
 
 
 class Frame(msgspec.Struct, gc=False):
@@ -120,15 +108,7 @@ class Framer:
 
     def can_wait(self, rest: bytes) -> bool:
         """Whether bytes may stay outside until more have come: to feed them now gives no frame and no error."""
-        return self.has_room(len(rest))
-
-    def make_template(self, read: ReadString) -> LineTemplate | None:  # noqa: ARG002
-        """Return the form of messages whose string `read` reads; None if the framer has no such form."""
-        return None
-
-    def has_room(self, size: int) -> bool:
-        """Whether no limit can be hit within so many bytes."""
-        return size <= self._max_single and self.received + size <= self._max_total
+        return len(rest) <= self._max_single and self.received + len(rest) <= self._max_total
 
     def unread(self, chunk: bytes) -> None:
         """Give back the chunk that `try_single` took last: its data turned out not to be a plain message."""
@@ -262,75 +242,6 @@ class FrameTemplate:
             tell(string)
         return at
 
-    def take_long_run(self, data: bytes, at: int, tell: Callable[[str], None], tell_run: TellRun | None) -> int:
-        """As `take_run`, for a read of many chunks: their strings are decoded together.
-
-        `tell_run` is told several strings at once, and takes as many as it can.
-        """
-        after, skipped, back = self._after, self._skipped, self._back
-        joint = self._joint = self._joint or after + self._before
-        begins, find, size = data.startswith, data.find, self._rest
-        if not self._framer.has_room(len(data) - at):  # only one by one shows which of them is too much
-            return self.take_run(data, at, tell)
-        most = _FEWEST_STRINGS  # at once, which grow: little is read for nothing before one that is no string
-        goes_on = begins(self._before, at)
-        while goes_on:
-            first = at
-            written: list[bytes] = []
-            while goes_on and len(written) < most:
-                start = at + skipped
-                end = find(b"\n", start) - back
-                goes_on = begins(joint, end)
-                if not (goes_on or begins(after, end)):
-                    break
-                written.append(data[start:end])
-                at = end + size
-            strings = self._decode_all(written)
-            self._tell_all(strings, written, tell, tell_run)
-            if len(strings) < len(written) or not written:
-                return first + sum(map(len, written[: len(strings)])) + (skipped + size) * len(strings)
-            most = min(2 * most, _MOST_STRINGS)
-        return at
-
-    def _decode_all(self, written: list[bytes]) -> list[str]:
-        """Decode what is between the quotes, up to the first that is empty, or no string."""
-        try:
-            strings = _decode_strings(b'["' + _JOINT.join(written) + b'"]')
-        except ValueError:
-            strings = []
-        if len(strings) != len(written):  # one of them is no string, or several
-            strings = []
-            for each in written:
-                try:
-                    strings.append(_decode(b'"' + each + b'"'))
-                except ValueError:
-                    break
-        return strings[: strings.index("")] if "" in strings else strings
-
-    def _tell_all(
-        self, strings: list[str], written: list[bytes], tell: Callable[[str], None], tell_run: TellRun | None
-    ) -> None:
-        """Take the chunks of these strings, and tell them: as many at once as can be."""
-        framer, count, done = self._framer, len(strings), 0
-        around = len(self._before) + len(self._after)
-        alone, more = 0 if tell_run is not None else count, 1  # up to which they come one by one: more after each miss
-        while done < count:
-            if done >= alone and count - done > 1:
-                assert tell_run is not None
-                taken = tell_run(strings[done:] if done else strings)
-                if taken:
-                    framer.received += sum(map(len, written[done : done + taken])) + around * taken
-                    framer.singles += taken
-                    done += taken
-                    framer.offset = framer.received - around - len(written[done - 1]) + self._data
-                alone, more = (done + 1, 1) if taken else (done + more, 2 * more)
-                continue
-            framer.offset = framer.received + self._data
-            framer.received += around + len(written[done])
-            framer.singles += 1
-            tell(strings[done])
-            done += 1
-
     def _cut(self, chunk: bytes) -> bytes:
         """Return the string of a chunk that begins and ends as those of this form do, as it is written."""
         return chunk[self._string]
@@ -377,10 +288,6 @@ class RepeatingTemplate(FrameTemplate):
             tell(string)
         return at
 
-    def _decode_all(self, written: list[bytes]) -> list[str]:
-        middle = b'"' + self._middle + b'"'  # the quotes of the strings are not in what is written
-        return super()._decode_all([_halve(both, middle) for both in written])
-
     def take(self, chunk: bytes) -> str | None:
         """Take a chunk of this form and return its string; None, and nothing is taken, if it is of another."""
         return self._take(chunk) if len(chunk) <= self.longest else None
@@ -410,65 +317,3 @@ def _halve(both: bytes, middle: bytes) -> bytes:
     """Return what is on either side of the middle; nothing if that is not the same."""
     half = both[: (len(both) - len(middle)) // 2]
     return half if both == half + middle + half else b""
-
-
-class LineTemplate:
-    """The form of lines that hold one string, which is not empty, and more that differs from line to line.
-
-    What else a line may hold is for `read` to say.
-    """
-
-    __slots__ = ("_framer", "_read", "longest")
-
-    def __init__(self, framer: Framer, read: ReadString) -> None:
-        self._framer = framer
-        self._read = read
-        self.longest = framer._max_single
-
-    def take_run(self, data: bytes, at: int, tell: Callable[[str], None]) -> int:
-        """Take the lines of this form from a position on, and tell the string of each; return where they end."""
-        framer, read = self._framer, self._read
-        while (end := data.find(b"\n", at)) > at:
-            size = end + 1 - at
-            start = framer.received
-            if size > framer._max_single or start + size > framer._max_total:
-                break
-            try:
-                string = read(data[at:end])
-            except (ValueError, RecursionError):
-                break
-            if not string:
-                break
-            framer.offset = start
-            framer.received = start + size
-            framer.singles += 1
-            at = end + 1
-            tell(string)
-        return at
-
-    def take_long_run(self, data: bytes, at: int, tell: Callable[[str], None], _tell_run: TellRun | None) -> int:
-        """As `take_run`: each line is read by itself, so there is nothing to save."""
-        return self.take_run(data, at, tell)
-
-    def take(self, chunk: bytes) -> str | None:
-        """Take a chunk that is one such line and return its string; None, and nothing is taken, if it is not."""
-        line = chunk[:-1]
-        if 10 in line or not line or chunk[-1] != 10:
-            return None
-        framer = self._framer
-        read = self._read  # to call it at once would take longer, for it is no method
-        size = len(chunk)
-        start = framer.received
-        end = start + size
-        if size > framer._max_single or end > framer._max_total:
-            return None
-        try:
-            string = read(line)
-        except (ValueError, RecursionError):
-            return None
-        if not string:
-            return None
-        framer.offset = start
-        framer.received = end
-        framer.singles += 1
-        return string

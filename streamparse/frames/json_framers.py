@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from streamparse.frames.frame import BOM, Chunk, Frame, Framer, LineFramer, LineTemplate, ReadString
+from streamparse.frames.frame import BOM, Chunk, Frame, Framer, LineFramer
 from streamparse.limits import Limits
 from streamparse.patterns import lazy_re
 
@@ -78,10 +78,6 @@ class NDJSON(LineFramer):
         self.received = start + size
         self.singles += 1
         return data[at:stop]
-
-    def make_template(self, read: ReadString) -> LineTemplate:
-        """Return the form of lines whose string `read` reads."""
-        return LineTemplate(self, read)
 
     def find_end(self, data: bytes, at: int) -> int:
         """Find the end of a line."""

@@ -95,14 +95,6 @@ class Scanner:
         self.overshoot = at - size if at > size else 0
         return -1
 
-    def try_scan(self, text: str) -> int:
-        """As `scan`, but nothing is taken unless the value is still open after the text."""
-        before = self.quote, self.overshoot, self._closers.copy(), self.closed, self.error
-        end = self.scan(text)
-        if end >= 0:
-            self.quote, self.overshoot, self._closers, self.closed, self.error = before
-        return end
-
     def goes_on(self, text: str) -> bool:
         """Whether all of a fragment belongs to the string that is open; it is taken then, and else it is not."""
         quote = self.quote

@@ -6,14 +6,12 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final
 
-from streamparse.frames import Framer, FrameTemplate, LineTemplate
+from streamparse.frames import Framer, FrameTemplate
 from streamparse.parser.wire_selector import WireSelector
 from streamparse.reading.wire import UnknownMessage, Wire
 
 _MAX_MISSES: Final = 4
 """After this many messages in a row, each in another form than the one before, no form is learnt for a while."""
-LONG_RUN: Final = 2048
-"""Bytes of a read from which it pays to take the messages in it together."""
 _SHORTEST_PAUSE: Final = 16
 _END_MARKER: Final = b"[DONE]"
 _LONGEST_PAUSE: Final = 1024
@@ -37,6 +35,7 @@ class FastPath:
             "held",
             "is_cut",
             "learns_from",
+            "may_end",
             "read_facts",
             "take",
             "tell",
@@ -51,9 +50,11 @@ class FastPath:
         self.decode = wire.decode
         self.take = wire.take
         self.read_facts = wire.read_facts
-        self.template: FrameTemplate | LineTemplate | None = None
+        self.template: FrameTemplate | None = None
         self.tell: Callable[[str], None]
         self.learns_from = sys.maxsize if wire.plain is None else 0
+        self.may_end = selector.scope != "body"
+        """Whether something may come that is not read any more: what comes behind an end marker."""
         self.held = b""
         """The beginning of a message whose end has not come."""
         self.is_cut = False
@@ -74,11 +75,11 @@ class FastPath:
         """
         framer, try_next, decode, take, wire = self.framer, self.framer.try_next, self.decode, self.take, self._wire
         before = framer.received - at
-        may_end = self._selector.scope != "body" and self._selector.stops_at_marker
+        may_end = self.may_end and self._selector.stops_at_marker
         size = len(data)
         while at < size and not (may_end and wire.over):
             if self.template is not None:
-                at = self.take_run(data, at)
+                at = self.template.take_run(data, at, self.tell)
                 if at == size:
                     break
             payload = try_next(data, at)
@@ -103,16 +104,6 @@ class FastPath:
                 break
             at = end
         return at
-
-    def take_run(self, data: bytes, at: int) -> int:
-        """Take the messages from a position on that are of the form of the last one; return where they end.
-
-        Raises `ParseHalted`.
-        """
-        assert self.template is not None
-        if len(data) - at < LONG_RUN:
-            return self.template.take_run(data, at, self.tell)
-        return self.template.take_long_run(data, at, self.tell, self._wire.find_run(self.tell))
 
     def try_end_marker(self, data: bytes) -> bool:
         """Take the message that was cut last, whose data this is, if it is the end marker, which is no JSON."""
@@ -150,9 +141,6 @@ class FastPath:
             self._misses_left, self._pause = 2, min(2 * self._pause, _LONGEST_PAUSE)
         elif (plain := self._wire.plain(message)) is not None and plain.string:
             self.tell, string = plain.tell, plain.string
-            if plain.read is not None:
-                self.template = self.framer.make_template(plain.read)
-                return
             for form in self._forms:
                 if form.fits(chunk, string):
                     self.template = form

@@ -7,7 +7,7 @@ less in between.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from streamparse.assembler import Offset, ParseHalted
 from streamparse.dialects import Dialects, Quoted, Reasoning
@@ -17,7 +17,7 @@ from streamparse.limits import Limits
 from streamparse.parser.assembly_line import AssemblyLine
 from streamparse.parser.chunks import Record, encode_message, read_message
 from streamparse.parser.empty_answers import MOST_LOOKED_AT
-from streamparse.parser.fast_path import LONG_RUN, FastPath
+from streamparse.parser.fast_path import FastPath
 from streamparse.parser.options import ParserOptions
 from streamparse.parser.text import SurrogateJoiner
 from streamparse.parser.wire_selector import WireSelector
@@ -113,6 +113,8 @@ class StreamParser(AssemblyLine):
         try:
             if tell(message) is True and data is not None:
                 path.read_facts(data)
+            if path.may_end and self._selector.has_ended:
+                self._fast_path = None
         except ParseHalted:
             self._stop()
         except UnknownMessage:
@@ -171,11 +173,16 @@ class StreamParser(AssemblyLine):
 
         The answer is then the same however the body was cut, whatever comes after the marker.
         """
-        self._selector.scope = "answer"
+        self._stop_at("answer")
 
     def stop_when_sealed(self) -> None:
         """As `stop_at_marker`, but only once the parser is `sealed`: a body of several answers is read to its end."""
-        self._selector.scope = "answers"
+        self._stop_at("answers")
+
+    def _stop_at(self, scope: Literal["answers", "answer"]) -> None:
+        self._selector.scope = scope
+        if self._fast_path is not None:
+            self._fast_path.may_end = True
 
     @property
     def stats(self) -> Stats:
@@ -210,12 +217,13 @@ class StreamParser(AssemblyLine):
                     at = size
                     path.tell(string)
                 else:
-                    # As `path.take_run` does, which is called for long ones alone: most reads are short.
-                    at = form.take_run(data, at, path.tell) if size < LONG_RUN else path.take_run(data, at)
+                    at = form.take_run(data, at, path.tell)
             if at < size and (form is None or framer.find_end(data, at)):  # else part of a message is left
                 at = path.take_all(data, at)
                 if at < size:
                     at = self._take_others(path, data, at)
+                if path.may_end and self._selector.has_ended:
+                    self._fast_path = None
         except ParseHalted:
             self._stop()
         else:

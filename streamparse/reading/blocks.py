@@ -101,13 +101,6 @@ class Blocks:
             block.send = self._sink.call_teller(block.call)
             block.send(fragment)
 
-    def add_run(self, index: int | None, fragments: list[str]) -> int:
-        """Take several pieces, as `Sink.call_run` does; `add_arguments` takes the next one."""
-        block = self._blocks.get(index)
-        if not isinstance(block, _CallBlock) or block.send is None:
-            return 0
-        return self._sink.call_run(block.call, fragments)
-
     def sign(self, index: int | None, signature: str) -> None:
         """A piece of a thought's signature came."""
         self._add_text(index, _SIGNATURE, signature)

@@ -23,7 +23,6 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, Final
 
-from streamparse.frames import TellRun
 from streamparse.limits import Limits, most
 from streamparse.patterns import BLANKS
 from streamparse.reading.pieces import Budget, PendingCall, PendingText, begins_object
@@ -130,16 +129,6 @@ class Fragments:
         if id is None and name is None and index == self._flowing and not self._flow.closed:
             return self._send_more
         return partial(self.add, index, id, name)
-
-    def find_run(self, tell: Callable[[str], None]) -> TellRun | None:
-        """Return what takes several arguments at once, as `Sink.call_run` does; None if it was not found here."""
-        if self._flowing != _NONE and tell is self._send_more:
-            return partial(self._sink.call_run, self._flow)
-        return partial(self._add_run, *tell.args) if isinstance(tell, partial) else None
-
-    def _add_run(self, index: int | None, id: str | None, name: str | None, pieces: list[str]) -> int:
-        goes_on = id is None and name is None and index == self._flowing and not self._flow.closed
-        return self._sink.call_run(self._flow, pieces) if goes_on else 0
 
     def attach(self, kind: str, data: Any) -> None:
         """Send an item that belongs to the call that took the last fragment."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from functools import partial
 from io import StringIO
 from threading import Lock
 from typing import Any, ClassVar, Final, Generic, TypeVar, cast
@@ -21,7 +20,7 @@ import msgspec
 from msgspec.structs import replace
 
 from streamparse.finish_reasons import COMMON_STOPS, Stop, find_common_stop, find_stop
-from streamparse.frames import Frame, TellRun, ValueScanner
+from streamparse.frames import Frame, ValueScanner
 from streamparse.frames.frame import BOM
 from streamparse.json import JSONError, read
 from streamparse.limits import Limits, most
@@ -215,13 +214,6 @@ class MessageWire(Generic[T]):
     @property
     def plain(self) -> Callable[[T], Plain | None] | None:
         return None
-
-    def find_run(self, tell: Callable[[str], None], /) -> TellRun | None:
-        if tell == self._sink.text:
-            return self._sink.text_run
-        if isinstance(tell, partial):
-            return partial(self._sink.call_run, *tell.args) if tell.func == self._sink.call_arguments else None
-        return self._sink.reasoning_run if tell == self._sink.reasoning else None
 
     def frame(self, frame: Frame) -> None:
         if self._half is not None:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final, Protocol
 
 import msgspec
 
-from streamparse.frames import Frame, ReadString, TellRun
+from streamparse.frames import Frame
 from streamparse.limits import Limits
 from streamparse.reading.decode import decode_frame
 from streamparse.reading.errors import find_error
@@ -22,11 +22,6 @@ class Plain(msgspec.Struct, gc=False):
     tell: Callable[[str], None]
     """The verb that takes it."""
     string: str
-    read: ReadString | None = None
-    """Reads the string of another message from its data, if that, too, is one string for this verb.
-
-    For messages that differ in more than the string, such as the time of each.  None: they differ in nothing else.
-    """
 
 
 class UnknownMessage(Exception):
@@ -100,9 +95,6 @@ class Wire(MinimalWire, Protocol):
     def read_facts(self, data: bytes, /) -> None:
         """Send the sink what a message says about the answer: who made it, and how."""
 
-    def find_run(self, tell: Callable[[str], None], /) -> TellRun | None:
-        """Return the verb for several strings, for the verb that `plain` returned for one; None if there is none."""
-
 
 DEFAULTS: Final[dict[str, Any]] = {
     "reads": (),
@@ -113,7 +105,6 @@ DEFAULTS: Final[dict[str, Any]] = {
     "waits": False,
     "plain": None,
     "read_facts": lambda _wire, _data: None,
-    "find_run": lambda _wire, _tell: None,
 }
 """What a wire has that does not say otherwise."""
 

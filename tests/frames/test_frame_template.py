@@ -150,25 +150,28 @@ def test_lines_have_forms_too() -> None:
     assert framer.offset == sum(map(len, lines[:2]))
 
 
-def take(strings: list[bytes], taken_at_once: int | None, kind: type[SSE | NDJSON] = SSE) -> list[object]:
-    """What is told of a read of such strings, as they are written, and where: by a long run, or one by one."""
+def take(strings: list[bytes], way: str, kind: type[SSE | NDJSON]) -> list[object]:
+    """What is told of a read of such strings, as they are written, and where: of the whole read, or chunk by chunk."""
     form = chunk("one") if kind is SSE else chunk("one")[6:-1]
     framer, template = learnt(form, kind=kind)
     assert template is not None
     told: list[object] = []
 
     def tell(string: str) -> None:
-        told.append((string, framer.offset))  # of the counts only what they are in the end is asked
+        told.append((string, framer.offset, framer.received, framer.singles))
 
-    def tell_run(together: list[str]) -> int:
-        taken = min(taken_at_once or 0, len(together))
-        told.extend(together[:taken])
-        return taken
-
-    data = b"".join(form.replace(b"one", string) for string in strings)
-    is_long = taken_at_once is not None
-    end = template.take_long_run(data, 0, tell, tell_run) if is_long else template.take_run(data, 0, tell)
-    return [*told, end, framer.offset, framer.received, framer.singles]
+    chunks = [form.replace(b"one", string) for string in strings]
+    end = 0
+    if way == "at once":
+        end = template.take_run(b"".join(chunks), 0, tell)
+    else:
+        for each in chunks:
+            string = template.take(each)
+            if string is None:
+                break
+            tell(string)
+            end += len(each)
+    return [*told, end]
 
 
 ESCAPED = [b"\\n", b'\\"', b"\\", b"\\u00e9", b"\\ud83d"]
@@ -177,43 +180,15 @@ WRITTEN = st.sampled_from([b"one", b"two", b"", *ESCAPED, *BROKEN]) | st.binary(
 
 
 @given(st.lists(WRITTEN, max_size=9), st.sampled_from([SSE, NDJSON]))
-def test_a_long_run_takes_what_one_by_one_is_taken(strings: list[bytes], kind: type[SSE | NDJSON]) -> None:
-    assert take(strings, 0, kind) == take(strings, None, kind)
+def test_of_a_read_of_many_chunks_is_taken_what_is_taken_of_each(
+    strings: list[bytes], kind: type[SSE | NDJSON]
+) -> None:
+    assert take(strings, "at once", kind) == take(strings, "one by one", kind)
 
 
-@given(st.lists(WRITTEN, max_size=9), st.integers(1, 4))
-def test_strings_that_are_told_together_are_the_same(strings: list[bytes], together: int) -> None:
-    *told, end, offset, received, singles = take(strings, together)
-    *alone, end_alone, offset_alone, received_alone, singles_alone = take(strings, None)
-    assert [each if isinstance(each, str) else each[0] for each in told] == [each[0] for each in alone]
-    assert (end, offset, received, singles) == (end_alone, offset_alone, received_alone, singles_alone)
-
-
-def test_two_that_are_no_strings_are_none_though_together_they_look_like_two() -> None:
-    assert take([b"a\\", b',"z'], 0) == take([b"a\\", b',"z'], None)
-
-
-def test_of_many_strings_more_and_more_are_told_together_up_to_a_bound() -> None:
-    strings = [b"%d" % number for number in range(1000)]
-    framer, template = learnt(chunk("one"))
-    assert template is not None
-    told: list[list[str]] = []
-
-    def tell_run(together: list[str]) -> int:
-        told.append(together)
-        return len(together)
-
-    data = b"".join(chunk("one").replace(b"one", string) for string in strings)
-    assert template.take_long_run(data, 0, lambda _: None, tell_run) == len(data)
-    assert [string for each in told for string in each] == [string.decode() for string in strings]
-    assert [*map(len, told)][:4] == [32, 64, 128, 128]
-    assert framer.received == len(data) + len(chunk("one"))
-
-
-def test_a_long_run_that_a_limit_may_end_is_taken_one_by_one() -> None:
+def test_a_run_ends_at_a_limit_as_chunk_by_chunk() -> None:
     framer, template = learnt(chunk("one"), limits=Limits(max_total=len(chunk("one")) * 4))
     assert template is not None
     told: list[str] = []
-    end = template.take_long_run(chunk("two") * 9, 0, told.append, len)
-    assert (told, end) == (["two"] * 3, 3 * len(chunk("two")))
-    assert framer.received == 4 * len(chunk("one"))
+    assert template.take_run(chunk("two") * 9, 0, told.append) == 3 * len(chunk("two"))
+    assert (told, framer.received) == (["two"] * 3, 4 * len(chunk("one")))

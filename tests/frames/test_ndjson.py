@@ -84,11 +84,3 @@ def test_nothing_is_single_behind_the_beginning_of_a_line_or_an_error() -> None:
     assert framer.try_single(b"1}\n") is None
     framer.feed(b"x" * 90)
     assert framer.try_single(b"{}\n") is None
-
-
-@pytest.mark.parametrize(("chunk", "string"), [(b"one\n", "one"), (b"one", None), (b"\n", None), (b"one\ntwo\n", None)])
-def test_a_chunk_that_is_one_line_is_read_at_once_and_any_other_left_alone(chunk: bytes, string: str | None) -> None:
-    framer = NDJSON(Limits())
-    template = framer.make_template(bytes.decode)
-    assert template.take(chunk) == string
-    assert framer.received == (0 if string is None else len(chunk))

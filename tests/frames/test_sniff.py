@@ -147,7 +147,6 @@ def test_a_framer_that_knows_no_single_messages_takes_none(make: type[Framer]) -
     framer = make(Limits())
     for taken in (framer.try_single(b'{"a": 1}'), framer.try_next(b'{"a": 1}', 0), framer.make_frame(b"")):
         assert taken is None
-    assert framer.make_template(bytes.decode) is None  # type: ignore[arg-type]
     assert (framer.received, framer.singles, framer.find_end(b"ab", 0)) == (0, 0, 2)
 
 

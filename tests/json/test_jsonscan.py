@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import re
 
@@ -94,19 +93,6 @@ def test_windows_of_one_text_are_scanned_as_pieces_are(root: str, noise: str, cu
         assert (windows.error, windows.closed, windows.depth) == (pieces.error, pieces.closed, pieces.depth)
         assert windows.in_string == pieces.in_string
         at += len(piece)
-
-
-@given(st.text("{}[]\"'\\a", max_size=12), st.text("{}[]\"'\\a", max_size=12), st.text("{}[]\"'\\a", max_size=12))
-def test_a_text_that_is_only_tried_is_taken_if_the_value_is_still_open(before: str, tried: str, after: str) -> None:
-    one, other = Scanner(), Scanner()
-    if one.scan("{" + before) < 0:
-        other.scan("{" + before)
-        end = one.try_scan(tried)
-        if end < 0:
-            assert other.scan(tried) < 0
-        else:
-            assert copy.deepcopy(other).scan(tried) == end
-        assert (one.scan(after), one.closed, one.error) == (other.scan(after), other.closed, other.error)
 
 
 def test_a_string_is_open_between_its_quotes_also_after_a_backslash() -> None:

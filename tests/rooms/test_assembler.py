@@ -190,29 +190,6 @@ def test_text_that_begins_no_object_gives_way_to_the_arguments(before: str) -> N
     assert [event.raw for event in events if isinstance(event, sp.ToolCallComplete)] == ["".join(HALVES)]
 
 
-def test_pieces_that_come_at_once_are_told_one_by_one_where_a_call_may_end_first() -> None:
-    assembler = _assembler()
-    assert assembler.text_run(["a", "b"]) == assembler.reasoning_run(["c", "d"]) == 2
-    assert assembler.record.take() == [*map(sp.TextDelta, "ab"), *map(sp.ReasoningDelta, "cd")]
-    call = assembler.call_start("f")
-    assembler.call_arguments(call, "{}")  # arguments may take its place
-    assert assembler.text_run(["e"]) == assembler.reasoning_run(["f"]) == 0
-    assert (assembler.response.content, assembler.response.reasoning) == ("ab", "cd")
-
-
-def test_of_fragments_that_come_at_once_those_are_told_that_do_not_end_the_call() -> None:
-    assembler = _assembler()
-    call = assembler.call_start("f")
-    assembler.call_arguments(call, '{"a":"')
-    fragments = ["b", "c", '\\"', "d", '"}', "e"]
-    taken = assembler.call_run(call, fragments)
-    assert taken <= 4
-    for fragment in fragments[taken:5]:
-        assembler.call_arguments(call, fragment)
-    assert [each.arguments for each in assembler.response.tool_calls] == [{"a": 'bc"d'}]
-    assert assembler.call_run(call, fragments) == 0
-
-
 @pytest.mark.parametrize(
     ("arguments", "is_odd", "repairs"),
     [

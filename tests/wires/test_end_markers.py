@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any
 
 import pytest
-from cuts import in_pieces, merged
+from cuts import in_messages, in_pieces, merged
 from fixture_streams import NAMES, make_parser, read_body, read_index, read_tools
 
 import streamparse as sp
@@ -113,6 +114,34 @@ def _read(name: str, size: int, *, to_the_end: bool) -> list[sp.Event]:
             break
         events += parser.feed(piece)
     return merged(events + parser.close())
+
+
+def _end_of_first_answer(name: str, body: bytes) -> int:
+    """How many bytes there are up to the end marker of the first answer, it included."""
+    parser = make_parser(name)
+    for place, byte in enumerate(body, 1):
+        parser.feed(bytes([byte]))
+        if parser.over:
+            return place
+    raise AssertionError(f"{name} has no end marker")
+
+
+@pytest.mark.parametrize("name", [*sorted(SEVERAL), "ollama-lines-behind-the-done-line-do-not-count.ndjson"])
+def test_behind_the_marker_nothing_is_read_in_any_cut_though_it_is_fed(name: str) -> None:
+    body = read_body(name)
+    expected = merged([*(alone := make_parser(name)).feed(body[: _end_of_first_answer(name, body)]), *alone.close()])
+    messages = in_messages(body)
+    pairs = [b"".join(messages[at : at + 2]) for at in range(0, len(messages), 2)]
+    ends = [0, *accumulate(map(len, messages))]
+    stats = set()
+    rests = [[*messages[:at], body[ends[at] :]] for at in range(len(messages))]  # up to each message one by one
+    for reads in ([body], messages, pairs, in_pieces(body, 1), *rests):
+        parser = make_parser(name)
+        parser.stop_at_marker()
+        events = [event for read in reads for event in parser.feed(read)]
+        assert merged(events + parser.close()) == expected
+        stats.add((parser.stats.bytes, parser.stats.ignored_frames))
+    assert stats == {(len(body), 0)}
 
 
 @pytest.mark.parametrize("name", sorted({*NAMES} - SEVERAL))

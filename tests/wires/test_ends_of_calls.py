@@ -280,7 +280,7 @@ def _write_arguments(pieces: list[str], way: str, limits: sp.Limits) -> list[sp.
     assembler = Assembler(Toolset.of(TOOLS), limits)
     call = assembler.call_start("f")
     tell = assembler.call_teller(call) if way == "call_teller" else partial(assembler.call_arguments, call)
-    for piece in pieces[assembler.call_run(call, pieces) if way == "call_run" else 0 :]:
+    for piece in pieces:
         tell(piece)
     assembler.call_end(call)
     assembler.finish("tool_calls", "tools")
@@ -288,7 +288,7 @@ def _write_arguments(pieces: list[str], way: str, limits: sp.Limits) -> list[sp.
     return merged(assembler.record.take())
 
 
-@pytest.mark.parametrize("way", ["call_arguments", "call_teller", "call_run"])
+@pytest.mark.parametrize("way", ["call_arguments", "call_teller"])
 @pytest.mark.parametrize("limits", [sp.Limits(), sp.Limits(max_depth=3, max_call_args=10)], ids=["none", "small"])
 @pytest.mark.parametrize("text", _WRITTEN)
 def test_arguments_come_to_the_same_in_any_pieces_however_wrong_they_are(

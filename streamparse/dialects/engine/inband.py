@@ -187,22 +187,6 @@ class InBandParser:
         )
         self._find_in_prose = self._markers.may_hold if is_prose else None
 
-    def text_run(self, texts: list[str]) -> int:
-        find = self._find_in_prose
-        if find is None:
-            return 0
-        count = 0
-        for spotted in map(find, texts):
-            if spotted is not None and not self._is_plain(texts[count], spotted):
-                break
-            count += 1
-        count = self._span.tell_run(texts[:count])
-        pieces = self._pieces
-        pieces += texts[:count]
-        if len(pieces) > _MOST_PIECES:
-            self._span.quotes.trim()
-        return count
-
     def _is_plain(self, text: str, spotted: MarkerMatch) -> bool:
         """Whether there is no marker though there may be one."""
         return spotted.end() < len(text) and self._markers.is_known_without(text)
@@ -215,15 +199,6 @@ class InBandParser:
         if self._thought is not None and text.strip(BLANKS) and self._thought.revoke("thought_goes_on"):
             self._markers = self._span.get_markers(self._active)
         self._sink.reasoning(text)
-
-    def reasoning_run(self, texts: list[str]) -> int:
-        is_held = (
-            self._attempt is not None
-            or self._reader.at < len(self._reader.buffer)
-            or self._text.held.text is not None
-            or self._has_ended
-        )
-        return 0 if is_held or self._thought is not None else self._sink.reasoning_run(texts)
 
     def refusal(self, text: str) -> None:
         self.go_on()
@@ -240,9 +215,6 @@ class InBandParser:
     def error(self, scope: Scope, code: str, message: str, offset: int | None = None) -> None:
         self._flush()
         self._sink.error(scope, code, message, offset)
-
-    def call_run(self, call: Call, fragments: list[str]) -> int:
-        return self._sink.call_run(call, fragments)
 
     def call_start(
         self, name: str, id: str | None = None, source: Source = "native", place: Place = "field"

@@ -104,10 +104,6 @@ class VisibleText:
         # What ends a thought that is written in the text, for its opener came after text: calls in it are drafts.
         self.draft_ends: tuple[str, ...] = ()
 
-    def tell_run(self, texts: list[str]) -> int:
-        """As `tell`, for pieces that came at once; see `Sink.text_run`."""
-        return self._sink.text_run(texts)
-
     @property
     def is_prose(self) -> bool:
         """Whether text without a marker is passed on as it is, and changes nothing."""
@@ -197,10 +193,6 @@ class OpenThought:
         self.has_told = False
         # In the turn of somebody else, behind a call: no more calls are looked for.
         self.is_invented = False
-
-    def tell_run(self, texts: list[str]) -> int:
-        """As `tell`, for pieces that came at once; see `Sink.reasoning_run`."""
-        return self._sink.reasoning_run(texts)
 
     @property
     def is_prose(self) -> bool:

@@ -11,13 +11,12 @@ Citations come before the text of their block.  Where a text follows a text, the
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 import msgspec
 
-from streamparse.frames import Frame, TellRun
+from streamparse.frames import Frame
 from streamparse.limits import Limits
 from streamparse.providers.anthropic.facts import TURN_ITEMS
 from streamparse.reading.blocks import Blocks
@@ -140,11 +139,6 @@ class Anthropic(MessageWire[Event]):
         if delta.partial_json:
             return Plain(partial(self._arguments, event.index), delta.partial_json)
         return Plain(self._sink.reasoning, delta.thinking) if delta.thinking and not delta.signature else None
-
-    def find_run(self, tell: Callable[[str], None], /) -> TellRun | None:
-        if isinstance(tell, partial):
-            return partial(self._blocks.add_run, *tell.args)
-        return super().find_run(tell)
 
     def close(self) -> None:
         super().close()

@@ -6,15 +6,13 @@ NDJSON; the last line has `done: true`.  Calls come whole, their arguments an ob
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import msgspec
 
-from streamparse.frames import ReadString
 from streamparse.reading.decode import get_fields
-from streamparse.reading.message_wire import MessageWire, find_decoder, find_outcome, send_whole_call
-from streamparse.reading.wire import Plain, UnknownMessage
+from streamparse.reading.message_wire import MessageWire, find_outcome, send_whole_call
+from streamparse.reading.wire import UnknownMessage
 
 
 class _Function(msgspec.Struct, gc=False):
@@ -61,51 +59,6 @@ class _Facts(msgspec.Struct, gc=False):
 _COUNTS = tuple(name for name in _Line.__struct_fields__ if name.endswith(("_count", "_duration")))
 
 
-# -- lines that hold one string, as nearly all do ------------------------------------------------------
-
-
-class _Content(msgspec.Struct, gc=False):
-    text: str = msgspec.field(name="content")
-    thinking: Literal[""] | None = None
-    tool_calls: None = None
-    images: None = None
-
-
-class _Thinking(msgspec.Struct, gc=False):
-    text: str = msgspec.field(name="thinking")
-    content: Literal[""] | None = None
-    tool_calls: None = None
-    images: None = None
-
-
-def _define_line(field: str, kind: type) -> type[msgspec.Struct]:
-    """A line with one field and `done`: what else is read, it may not hold."""
-    others = [(name, None, None) for name in _Line.__struct_fields__ if name not in (field, "done")]
-    return msgspec.defstruct("_Line", [(field, kind), ("done", bool, False), *others], gc=False)
-
-
-@cache
-def _make_message_reader(kind: type[msgspec.Struct]) -> ReadString:
-    decode = find_decoder(_define_line("message", kind))
-
-    def read(data: bytes) -> str | None:
-        line = decode(data)
-        return None if line.done else line.message.text
-
-    return read
-
-
-@cache
-def _make_response_reader() -> ReadString:
-    decode = find_decoder(_define_line("response", str))
-
-    def read(data: bytes) -> str | None:
-        line = decode(data)
-        return None if line.done else line.response
-
-    return read
-
-
 # -- the wires -----------------------------------------------------------------------------------------
 
 
@@ -146,19 +99,6 @@ class OllamaChat(MessageWire[_Line]):
         if line.done:
             self._finish(line)
         return self._looks > 0 or line.logprobs is not None
-
-    def plain(self, line: _Line) -> Plain | None:
-        message = line.message
-        if self._over or line.done or line.error or line.detail or (message is not None and message.tool_calls):
-            return None
-        if message is None:
-            if line.response and not line.thinking:
-                return Plain(self._text, line.response, _make_response_reader())
-        elif message.content and not message.thinking:
-            return Plain(self._text, message.content, _make_message_reader(_Content))
-        elif message.thinking and not message.content:
-            return Plain(self._sink.reasoning, message.thinking, _make_message_reader(_Thinking))
-        return None
 
     def _send_rest(self, message: _Message) -> None:
         for call in message.tool_calls or ():

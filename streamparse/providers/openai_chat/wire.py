@@ -6,12 +6,11 @@ What the many servers add or leave out is in the tables of `docs/wires.md`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 import msgspec
 
-from streamparse.frames import StringTwice, TellRun
+from streamparse.frames import StringTwice
 from streamparse.limits import Limits, most
 from streamparse.providers.openai_chat import facts, items
 from streamparse.reading.decode import find_objects, read_str, read_value, write_argument_text
@@ -340,9 +339,6 @@ class OpenAIChat(_ChunkWire[Chunk]):
             if not (value := getattr(delta, name)):
                 setattr(alone, name, value)
         return plain if chunk == whole else None
-
-    def find_run(self, tell: Callable[[str], None], /) -> TellRun | None:
-        return self._fragments.find_run(tell) or super().find_run(tell)
 
     def close(self) -> None:
         super().close()
