@@ -4,11 +4,13 @@
 #   make test      style, types, and every test
 #   make coverage  the plain tests again, traced; fails if a room has lost branch coverage
 #   make bench     what the parser costs, against every bound that is promised; RELEASE=PATH beside a tree of the last release
-#   make performance  the same figures, written into docs/performance.md and the README
+#   make performance  the same figures, written into docs/performance.md
 #   make nightly   the coverage, the property tests with 20,000 examples each, and 300 mutants of the core, SEED=7 for others
 #   make mutants   what the tests of the core do not notice: 300 mutants, an hour on two cores; DRAW=60 SEED=7 for others
 #                  and the bugs that were written by hand, which must all be caught
 #   make peers     what other libraries make of the same streams, in .venv-peers; writes docs/comparison.md
+#   make pictures  the pictures of the README, from a recording and from docs/comparison.md
+#   make recipes   the programs of the pages about SDKs, in .venv-peers, where every SDK is installed
 #   make clean     remove what was made
 
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
@@ -26,7 +28,7 @@ WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) 
 # The tests start hundreds of processes, each of which would compile the package again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test coverage bench performance peers nightly mutants clean
+.PHONY: demo test coverage bench performance peers pictures recipes nightly mutants clean
 .DELETE_ON_ERROR:
 
 demo: $(INSTALLED)
@@ -58,6 +60,13 @@ mutants: $(INSTALLED)
 
 peers: $(PEERS)
 	cd benches && ../.venv-peers/bin/python -m peers
+	.venv-peers/bin/python benches/pictures.py
+
+pictures: $(INSTALLED)
+	$(BIN)/python benches/pictures.py
+
+recipes: $(PEERS)
+	.venv-peers/bin/python -m pytest tests/docs/test_sdk_programs.py
 
 # pip takes minutes to resolve these together, uv seconds. Two of the peers are servers of several gigabytes: their
 # wheels are installed without what they need, and where there are none the page says so.

@@ -1,4 +1,4 @@
-"""Measures everything; writes the tables of `docs/performance.md` and of the README: `python benches/performance.py`.
+"""Measures everything; writes the tables of `docs/performance.md`: `python benches/performance.py`.
 
     python benches/performance.py                          # all tables: some minutes
     python benches/performance.py --only reads markers     # these alone; the others stay as they are
@@ -35,7 +35,6 @@ __all__ = ["TABLES", "main", "replace_between"]
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "performance.md"
-README = ROOT / "README.md"
 TABLES: dict[str, Callable[[], Table]] = {
     "reads": make_reads,
     "recorded-sizes": make_recorded_sizes,
@@ -95,7 +94,7 @@ def sum_up(tables: list[Table]) -> str:
     lines += [table.sum_up() for table in tables if table.summary and table.rows]
     missed = sum(row.fails for table in tables for row in table.rows)
     gated = sum(any(cell is not None and cell.bound for cell in row.cells) for table in tables for row in table.rows)
-    lines.append(f"\n{missed} of {gated} rows with a gate miss it; they are in bold there.")
+    lines.append(f"\n{missed} of {gated} rows with a gate miss it; they are in bold below.")
     return "\n".join(lines)
 
 
@@ -120,8 +119,7 @@ def main() -> int:
         tables.append(table)
     if not given.only:
         page = replace_between(page, "run", describe_run())
-        readme = README.read_text(encoding="utf-8")
-        README.write_text(replace_between(readme, "performance", sum_up(tables)), encoding="utf-8")
+        page = replace_between(page, "summary", sum_up(tables))
     PAGE.write_text(page, encoding="utf-8")
     missed = [f"{table.name}: {row}" for table in tables for row in table.rows if row.fails]
     print(f"\n{len(missed)} rows miss a gate", *missed, sep="\n")

@@ -82,7 +82,7 @@ def preflight(call: ToolCall, tools: Iterable[Any], **checks: Unpack[CallChecks]
 
     `ToolRunner` asks the same of each call.
     Raises GuardFailed for what a guard raises.
-    Raises ModuleNotFoundError if the tool's schema is not its function's own, and the extra `schema` is not installed.
+    Raises ModuleNotFoundError if the tool's schema is not its function's own, and jsonschema-rs is not installed.
     """
     return Gate(tools, **checks).look(call)
 

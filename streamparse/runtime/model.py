@@ -4,7 +4,7 @@
         return await client.messages.create(**request.body("anthropic", "claude-sonnet-4-5"))
 
 A source is whatever `streamparse.aiter_events` takes, a whole body among it.
-A model behind HTTP is asked with httpx (the extra `http`), which is imported when the first client is made.
+A model behind HTTP is asked with httpx, which is imported when the first client is made.
 """
 
 from __future__ import annotations
@@ -318,7 +318,7 @@ def _make_client(timeout: float) -> httpx.AsyncClient:
 def _import_httpx() -> Any:
     """Return the module `httpx`; raises ModuleNotFoundError that says where it comes from."""
     try:
-        import httpx  # noqa: PLC0415 - an extra, which only this model needs
+        import httpx  # noqa: PLC0415 - only this model needs it
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError("http_model needs httpx: pip install 'llm-streamparse[http]'") from error
+        raise ModuleNotFoundError("http_model needs httpx: pip install httpx") from error
     return httpx

@@ -47,7 +47,7 @@ class ToolRunner:
     its time is over.  It keeps one of the `limit` threads, and is named in `unstopped_threads`; it does not keep the
     process alive.
 
-    Raises ModuleNotFoundError if a tool has a schema that only the extra `schema` can check, and it is not installed.
+    Raises ModuleNotFoundError if a tool has a schema that only jsonschema-rs can check, and it is not installed.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Checks arguments against a JSON Schema, with jsonschema-rs (extra `schema`).
+"""Checks arguments against a JSON Schema, with jsonschema-rs, which is imported on use.
 
 The draft is the one that `$schema` names, else 2020-12.  References are followed within the schema only: nothing is
 ever fetched.
@@ -21,9 +21,9 @@ from streamparse.schema.ecma_regex import make_engine_options
 from streamparse.schema.rewriting import FORMATS, Rewriting
 
 if TYPE_CHECKING:
-    from jsonschema_rs import ValidationError  # an extra
+    from jsonschema_rs import ValidationError  # imported on use
 
-MISSING: Final = "JSON Schema checks need `pip install 'llm-streamparse[schema]'`"
+MISSING: Final = "JSON Schema checks need `pip install jsonschema-rs`"
 # Characters of a schema as JSON.
 _LARGEST: Final = 4 << 20
 # Nested brackets; `Limits.max_depth` is below that, and no recursion exceeds Python's stack.

@@ -56,7 +56,7 @@ def test_a_row_that_misses_by_little_is_measured_again_for_longer() -> None:
 
 
 def test_the_page_has_a_place_for_every_table_and_no_other() -> None:
-    assert set(re.findall(r"<!-- ([\w-]+) -->", PAGE)) == {*TABLES, "run"}
+    assert set(re.findall(r"<!-- ([\w-]+) -->", PAGE)) == {*TABLES, "run", "summary"}
     assert replace_between("<!-- a -->x<!-- /a -->y", "a", "z") == "<!-- a -->\n\nz\n\n<!-- /a -->y"
     with pytest.raises(ValueError, match="no <!-- b -->"):
         replace_between(PAGE, "b", "")

@@ -8,7 +8,12 @@ from typing import Any
 
 __all__ = ["ModelServer"]
 
-ARGUMENTS = {"read_file": {"path": "README.md"}, "final_answer": {"title": "streamparse", "words": 5100}}
+ARGUMENTS = {
+    "read_file": {"path": "README.md"},
+    "get_weather": {"city": "Paris"},
+    "book": {"train": "9:05"},
+    "final_answer": {"title": "streamparse", "words": 5100},
+}
 """What the model calls the tools with that it knows."""
 
 

@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 PROGRAMS = {
     page.stem: blocks
     for page in sorted((ROOT / "docs").glob("*.md"))
+    if page.stem not in {"recipes", "sdks"}  # their programs run each alone
     if (blocks := PROGRAM.findall(page.read_text(encoding="utf-8")))
 }
 NEEDED = {"repair": "jsonschema_rs"}

@@ -1,28 +1,29 @@
-"""Every block of the README runs, in order and in one namespace, and prints what the README says."""
+"""Every program of the README runs alone, as it is pasted, and prints what the README says."""
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 import shlex
 import subprocess
 import sys
-from importlib.util import find_spec
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from model_server import ModelServer
+from programs import BLOCK, ROOT, can_run, run_program
+from serving import proxied, serving
 
-ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
-OPTIONAL = {"openai"}
-"""What a block may need although the project does not: elsewhere such a block is only compiled."""
+MOST_LINES, FIRST_CODE, INSTALL = 250, 15, 60
+SAID = "This is what the README says."
+PRINTED = {0: f"{SAID}\n", 1: SAID, 2: SAID, 4: "['row 1'] [['now']] ['tools']\n"}
+"""What a program prints whose output the README does not show, by its number."""
 
 
-def _blocks() -> list[tuple[str, str | None]]:
-    """The Python blocks, each with the output that stands right behind it."""
+def _programs() -> list[tuple[str, str | None]]:
+    """The programs, each with the output that stands right behind it."""
     found = list(BLOCK.finditer(README))
     return [
         (
@@ -36,73 +37,57 @@ def _blocks() -> list[tuple[str, str | None]]:
     ]
 
 
-def _line_of(source: str) -> int:
-    return README[: README.index(source)].count("\n")
+def _apply(difference: str, program: str) -> str:
+    """The program with each run of `-` lines replaced by the `+` lines behind it."""
+    for removed, added in re.findall(r"((?:^-.*\n)+)((?:^\+.*\n)+)", difference, re.MULTILINE):
+        old, new = (re.sub("^.", "", lines, flags=re.MULTILINE) for lines in (removed, added))
+        assert program.count(old) == 1, old
+        program = program.replace(old, new)
+    return program
 
 
-def _needs(source: str) -> set[str]:
-    return {node.module or "" for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)}
-
-
-BLOCKS = _blocks()
-
-
-class Reader:
-    """Runs blocks in one namespace, and before a block those above it that did not run: in another process, maybe."""
-
-    def __init__(self) -> None:
-        self._namespace: dict[str, Any] = {"__name__": "readme"}
-        self._done = 0
-
-    def read_to(self, number: int) -> None:
-        """Run all blocks before one."""
-        while self._done < number:
-            self.read_next()
-
-    def read_next(self) -> None:
-        """Run one block, if what it needs is there."""
-        source, self._done = BLOCKS[self._done][0], self._done + 1
-        code = compile("\n" * _line_of(source) + source, "README.md", "exec")
-        if _can_run(source):
-            exec(code, self._namespace)  # noqa: S102 - our own README
-
-
-def _can_run(source: str) -> bool:
-    return all(find_spec(module) for module in _needs(source) & OPTIONAL)
+PROGRAMS = _programs()
+[DIFFERENCE] = [block for kind, block in BLOCK.findall(README) if kind == "diff"]
+[LOOP] = [source for source, _ in PROGRAMS if "AsyncOpenAI" in source]
 
 
 @pytest.fixture(scope="module")
-def reader() -> Reader:
-    return Reader()
+def servers() -> Iterator[tuple[str, str]]:
+    with serving(ModelServer()) as chat, proxied(ModelServer(), wire="openai-chat") as anthropic:
+        yield chat, anthropic
 
 
-@pytest.mark.parametrize(
-    "number", [pytest.param(number, id=f"line-{_line_of(block[0])}") for number, block in enumerate(BLOCKS)]
-)
-def test_a_block_of_the_readme_runs_and_prints_what_it_says(
-    number: int,
-    reader: Reader,
-    servers: dict[str, str],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(ROOT)
-    for name, url in servers.items():
-        monkeypatch.setenv(name, url)
-    reader.read_to(number)
-    capsys.readouterr()
-    reader.read_next()
-    source, output = BLOCKS[number]
-    assert output is None or not _can_run(source) or capsys.readouterr().out == output
+@pytest.mark.parametrize("number", range(len(PROGRAMS)))
+def test_a_program_of_the_readme_runs_alone_and_prints_what_it_says(number: int, servers: tuple[str, str]) -> None:
+    source, output = PROGRAMS[number]
+    if can_run(source):
+        assert run_program(source, *servers, "-W", "error") == (PRINTED[number] if output is None else output)
+
+
+def test_the_loop_with_the_lines_that_differ_for_anthropic_runs(servers: tuple[str, str]) -> None:
+    source = _apply(DIFFERENCE, LOOP)
+    if can_run(source):
+        assert run_program(source, *servers, "-W", "error") == SAID
+
+
+def test_the_readme_is_short_and_begins_with_a_program() -> None:
+    lines = README.splitlines()
+    assert len(lines) <= MOST_LINES
+    assert lines.index("```python") < FIRST_CODE
+    assert lines.index("## Install") < INSTALL
 
 
 def _commands() -> list[list[str]]:
-    lines = [line for kind, block in BLOCK.findall(README) if kind == "sh" for line in block.splitlines()]
-    return [shlex.split(line.split("| ")[-1], comments=True) for line in lines if line.strip()]
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    blocks = [block for page in pages for kind, block in BLOCK.findall(page.read_text("utf-8")) if kind == "sh"]
+    lines = {line: None for block in blocks for line in block.splitlines() if line.strip()}
+    return [shlex.split(line.split("| ")[-1], comments=True) for line in lines]
 
 
-@pytest.mark.parametrize("command", [c for c in _commands() if c[0] == "streamparse"], ids=" ".join)
-def test_a_command_of_the_readme_works(command: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "command", [c for c in _commands() if c[:1] == ["streamparse"] and c[1] != "proxy"], ids=" ".join
+)
+def test_a_command_of_the_documents_works(command: list[str], tmp_path: Path) -> None:
     written = (".html", ".jsonl")
     arguments = [str(tmp_path / word) if word.endswith(written) else word for word in command[1:]]
     if "bench" in arguments:
@@ -131,11 +116,14 @@ def test_every_file_that_the_documents_link_to_or_name_exists() -> None:
         assert not [path for path in missing if "NAME" not in path.name], page
 
 
-def test_the_readme_states_every_law() -> None:
-    laws = README.split("## The laws")[1].split("## ")[0]
-    assert re.findall(r"^(\d)\. \*\*(\w[\w ]+)\*\*: ", laws, re.MULTILINE) == [
-        (str(number), law)
-        for number, law in enumerate(
-            ["Cutting", "Sum", "Once", "Last", "Conservation", "Total", "Linear", "Early", "One path"], 1
-        )
-    ]
+LAWS = (
+    *("Cutting", "Sum", "Once", "Last", "Conservation", "Total", "Linear", "Early", "One path", "Loud"),
+    "Quoted is quoted",
+)
+
+
+def test_the_page_of_the_guarantees_states_every_law() -> None:
+    page = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
+    laws = page.split("## The laws")[1].split("## ")[0]
+    stated = re.findall(r"^(\d+)\. \*\*(\w[\w ]+)\*\*: ", laws, re.MULTILINE)
+    assert stated == [(str(number), law) for number, law in enumerate(LAWS, 1)]

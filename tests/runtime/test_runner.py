@@ -510,7 +510,7 @@ def test_without_the_extra_functions_are_checked_by_their_annotations_and_other_
     ran = subprocess.run([sys.executable, "-c", WITHOUT_EXTRA], capture_output=True, text=True, timeout=60, check=True)
     assert ran.stdout.splitlines() == [
         "[2, None, None]",
-        "the tool 'f' has a schema of its own; JSON Schema checks need `pip install 'llm-streamparse[schema]'`",
+        "the tool 'f' has a schema of its own; JSON Schema checks need `pip install jsonschema-rs`",
     ]
 
 
