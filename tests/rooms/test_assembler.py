@@ -129,7 +129,7 @@ def test_calls_beyond_the_limits_end_the_answer() -> None:
         assert ("stream", code, None) in _errors(assembler)
 
 
-@pytest.mark.parametrize("between", ["", " and "])
+@pytest.mark.parametrize("between", ["", "x", " and "])
 def test_a_native_call_is_the_double_of_one_in_the_text_unless_text_follows_that_one(between: str) -> None:
     assembler = _assembler()
     _tell_call(assembler, arguments='{"a":1}', source="inband", place="plain")
