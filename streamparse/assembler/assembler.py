@@ -395,7 +395,7 @@ class Assembler:
 
     def _check_for_call(self) -> None:
         """A turn that ended for calls must have one, even if it is broken or a call of a server's own tool."""
-        if self._outcome != "tools" or self._failed or self._taken_back:
+        if self._outcome != "tools" or self._failed:
             return
         response = self.record.response
         if response.broken_calls or any(not call.revoked or call.place == "field" for call in response.tool_calls):

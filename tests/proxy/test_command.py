@@ -94,7 +94,7 @@ def test_an_answer_that_goes_on_is_broken_off_when_the_command_is_told_to_stop()
     ("arguments", "words"),
     [
         (["--upstream", "nonsense"], "no http:// or https:// URL"),
-        (["--upstream", "http://127.0.0.1:9", "--wire", "openai"], "unknown wire"),
+        (["--upstream", "http://127.0.0.1:9", "--wire", "openapi"], "unknown wire"),
         (["--upstream", "http://127.0.0.1:9", "--wire", "bedrock-converse"], "secret of an AWS account"),
         (["--upstream", "http://127.0.0.1:9", "--wire", "ollama-generate"], "no messages"),
         (["--upstream", "http://127.0.0.1:9", "--wire", "openai-completions"], "no messages"),

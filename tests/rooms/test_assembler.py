@@ -216,3 +216,16 @@ def test_a_name_of_invisible_characters_is_an_error_whatever_the_id(id: str | No
     assembler = Assembler(Toolset(), sp.Limits())
     assembler.call_start("a\u202eb", id)
     assert [(error.code, error.index) for error in assembler.response.errors] == [("name_characters", 0)]
+
+
+def test_a_refusal_hides_no_missing_call() -> None:
+    for calls in (0, 1):
+        assembler = _assembler()
+        for _ in range(calls):
+            _tell_call(assembler)
+        assembler.refusal("No.")
+        assembler.finish("tool_calls", "tools")
+        assembler.end()
+        assembler.close()
+        codes = [code for _, code, _ in _errors(assembler)]
+        assert codes == ([] if calls else ["missing_call"])

@@ -375,7 +375,7 @@ async def test_an_async_loop_reads_the_stream_of_a_sync_client() -> None:
 
 def test_an_unknown_wire_or_dialect_raises_before_anything_is_read() -> None:
     with pytest.raises(ValueError, match="openai-chat"):
-        sp.iter_events([], "openai")
+        sp.iter_events([], "openapi")
     with pytest.raises(ValueError, match="hermes"):
         sp.aiter_events([], dialects=["herpes"])
 

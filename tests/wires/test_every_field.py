@@ -274,11 +274,12 @@ def test_messages_that_differ_in_one_string_alone_are_decoded_until_that_is_know
         parser.feed(_encode(wire, message))
     assert _count_decoded(wire, lambda: parser.feed(_encode(wire, make("c ")))) <= 1
     reads = [_encode(wire, make(f"{number} ")) for number in range(1000)]
-    assert _count_decoded(wire, lambda: [*map(parser.feed, reads[:10])]) == 0
+    known = 10 if wire.startswith("ollama") else 0  # the time in each line differs, too: all of them are decoded
+    assert _count_decoded(wire, lambda: [*map(parser.feed, reads[:10])]) == known
     one = _encode(wire, make("d "))
     assert count_calls(lambda: parser.feed(one)) <= (21 if name == "chat, thought twice" else 17)
     calls = count_calls(lambda: parser.feed(b"".join(reads[10:])))
-    assert calls < 11 * len(reads)
+    assert calls < (21 if name == "chat, thought twice" else 17) * len(reads)
 
 
 @pytest.mark.parametrize("name", [name for name in FORMS if name.endswith("arguments")])
