@@ -159,7 +159,7 @@ def test_a_base_with_or_without_a_version_and_an_endpoint_are_all_asked(url: str
         (("ftp://x", "openai-chat", "m"), ValueError, "'ftp://x' is no http:// or https:// URL"),
         (("x.example", "openai-chat", "m"), ValueError, "is no http:// or https:// URL"),
         (("http://x", "auto", "m"), ValueError, "requests of 'auto' are not known"),
-        (("http://x", "ollama-generate", "m"), ValueError, "requests of 'ollama-generate' are not known"),
+        (("http://x", "ollama-generate", "m"), ValueError, "requests of the wire 'ollama-generate' are not known"),
         (("http://x", "gemini", "../x"), ValueError, "the model '../x' cannot be part of a path"),
     ],
 )
