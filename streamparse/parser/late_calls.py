@@ -130,9 +130,9 @@ def _find_json(content: str, tools: Toolset, limits: Limits) -> JSONRun | None:
         is_open_envelope = run.enveloped and not run.fenced and (at_start or at_end)
         is_whole = at_start and at_end
         counts = run.enveloped and is_whole
-        if tools:  # one call of a declared tool, with what it requires, vouches for the others
-            is_known = any(each.name in tools and has_required(tools[each.name], each.arguments) for each in run.calls)
-            counts = (is_whole or is_open_envelope) and is_known
+        if tools:  # a call of a declared tool vouches for others, if each such call has what its tool requires
+            known = [has_required(tools[each.name], each.arguments) for each in run.calls if each.name in tools]
+            counts = (is_whole or is_open_envelope) and bool(known) and all(known)
         if counts:
             return run if at_end else run._replace(end=len(content[: run.end].rstrip()))
     return None

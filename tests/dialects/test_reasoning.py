@@ -225,10 +225,11 @@ def test_what_is_drafted_behind_a_mark_of_thought_that_stands_in_the_text_is_tex
     assert (calls_of(events), text_of(events)) == ([], text)
 
 
-def test_a_mark_that_closes_a_thought_which_the_prompt_opened_revokes_the_calls_before_it() -> None:
-    events = assert_same_in_every_cut(sp.TextParser, f"I could {CALL} but no.\n</think>\n\nNo.")
-    revoked = [event.reason for event in events if isinstance(event, sp.ToolCallRevoked)]
-    assert (len(calls_of(events)), revoked) == (1, ["thought_closed"])
+def test_a_mark_that_closes_a_thought_which_the_prompt_opened_revokes_the_calls_right_before_it() -> None:
+    for between, expected in (("\n", ["thought_closed"]), (" but no.\n", [])):
+        events = assert_same_in_every_cut(sp.TextParser, f"I could {CALL}{between}</think>\n\nNo.")
+        revoked = [event.reason for event in events if isinstance(event, sp.ToolCallRevoked)]
+        assert (len(calls_of(events)), revoked) == (1, expected)
 
 
 def test_a_call_behind_a_mark_that_is_mentioned_within_a_line_is_a_call() -> None:

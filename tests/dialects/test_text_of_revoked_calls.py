@@ -54,10 +54,15 @@ def test_a_thought_in_its_own_field_leaves_a_call_in_the_text_as_it_is() -> None
     assert (calls_of(events), text_of(events), reasoning_of(events)) == ([("f", {"a": 1})], "", "So.")
 
 
-def test_of_two_calls_with_text_between_them_only_their_own_text_is_given_back() -> None:
-    events = _read(f"So {CALL} and [ <x> {CALL} or [ </think>Yes.")
-    assert revoked_of(events) == [(0, "thought_closed"), (1, "thought_closed")]
-    assert text_of(events) == f"So  and [ <x>  or [ {CALL}{CALL}</think>Yes."
+def test_a_call_that_text_follows_is_not_given_back_behind_that_text() -> None:
+    for text in (f"So {CALL} and [ <x> {CALL} or [ </think>Yes.", f"Let me look. {CALL} And then.\n</think>\nYes."):
+        events = _read(text)
+        assert (revoked_of(events), text_of(events)) == ([], text.replace(CALL, ""))
+
+
+def test_of_two_calls_with_text_between_them_only_the_last_is_given_back() -> None:
+    events = _read(f"So {CALL} and [ <x> {CALL}\n</think>Yes.")
+    assert (revoked_of(events), text_of(events)) == ([(1, "thought_closed")], f"So  and [ <x> {CALL}\nYes.")
 
 
 @pytest.mark.parametrize(("most", "given"), [(20, '{"a": 1}'), (1000, CALL)])

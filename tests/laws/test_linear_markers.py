@@ -83,7 +83,7 @@ def test_a_call_behind_a_flood_is_found_as_behind_a_few_markers(marker: str, lea
 @pytest.mark.parametrize("marker", UNITS)
 def test_behind_the_most_markers_the_work_does_not_grow(marker: str) -> None:
     few = sp.Limits(max_markers=4)
-    _reading(marker, 4096, PIECE, few)()  # patterns are compiled when first used
+    _reading(marker, 12_288, PIECE, few)()  # patterns are compiled when first used
     first, second, third = (count_calls(_reading(marker, size, PIECE, few)) for size in (4096, 8192, 12_288))
     assert third - second <= 1.15 * (second - first)
 

@@ -73,20 +73,21 @@ class Setting(msgspec.Struct, frozen=True):
     # The least number of characters that may be held before a call is certain.
     least_held: int
 
-    # What believes recorded calls, by name and text.  An attempt has none of its own, which would keep it alive.
+    # What believes recorded calls, by name and text: None if another call may vouch for it.  An attempt has none of its
+    # own, which would keep it alive.
 
-    def is_declared(self, name: str, raw: str) -> bool:  # noqa: ARG002 - a judge
-        return name in self.context.tools
+    def is_declared(self, name: str, raw: str) -> bool | None:  # noqa: ARG002 - a judge
+        return name in self.context.tools or None
 
-    def is_known(self, name: str, raw: str) -> bool:  # noqa: ARG002 - a judge
+    def is_known(self, name: str, raw: str) -> bool | None:  # noqa: ARG002 - a judge
         tools = self.context.tools
-        return not tools or name in tools
+        return not tools or name in tools or None
 
-    def is_callable(self, name: str, raw: str) -> bool:
+    def is_callable(self, name: str, raw: str) -> bool | None:
         tools = self.context.tools
-        if not tools:
-            return True
-        return name in tools and _has_required_text(tools[name], raw, self.context.limits)
+        if name not in tools:
+            return None if tools else True
+        return _has_required_text(tools[name], raw, self.context.limits)
 
     def takes_anything(self, name: str) -> bool:
         """Whether a call of a declared tool is one whatever its arguments are."""
@@ -293,11 +294,12 @@ class Attempt:
         return limits.max_held_text
 
 
-def _has_required_text(tool: Tool, raw: str, limits: Limits) -> bool:
+def _has_required_text(tool: Tool, raw: str, limits: Limits) -> bool | None:
+    """Return whether the text of arguments holds all that the tool requires; None if it cannot be read."""
     try:
         value = read(raw, "heal", limits).value
     except JSONError:
-        return False
+        return None
     return isinstance(value, dict) and has_required(tool, value)
 
 

@@ -533,6 +533,8 @@ class InBandParser:
             marker, self._active.thoughts
         ):
             return 0
+        if self._text.place >= IN_TEXT:  # visible text followed the calls: theirs would come behind it
+            return 0
         text = self._direct.revoke("thought_closed")
         if text:
             self._write(text + self._text.take_endings())

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import msgspec
 
 from streamparse.dialects.engine.reader import Reader
-from streamparse.dialects.engine.spans import VisibleText
+from streamparse.dialects.engine.spans import IN_TEXT, VisibleText
 from streamparse.events import Place, Scope, Source
 from streamparse.patterns import BLANKS
 from streamparse.sink import Call, Sink
@@ -47,6 +47,11 @@ class DirectSink:
     ) -> Call:  # fmt: skip
         call = self._sink.call_start(name, id, source, place)
         self.has_calls = True
+        if (
+            self.calls and self._visible.place >= IN_TEXT
+        ):  # text parts them: what closes a thought is too late for those
+            self.calls = []
+            self._reader.tape.give_back()
         if place == "plain":
             self.calls.append(call)
             self._reader.tape.has_call = True
@@ -115,9 +120,10 @@ class Spoiled(Exception):
 class RecordingSink:
     """Takes the reports of a grammar that reads from `reader`, which keeps what is taken.
 
-    A whole call is reported to `sink` if `judge(name, raw)` believes it, with those before it.  Once one was believed,
-    so are those that follow.  Without `judge` nothing is reported.  Where `is_sure(name)` believes the first call by
-    its name alone, the recording is over, and all is reported as it comes.  Until then a report may raise `Spoiled`.
+    A whole call is reported to `sink` if `judge(name, raw)` believes it, with those before it that waited.  Once one
+    was believed, so are those that follow of which the judge is not sure (None); one that it refuses is no call
+    wherever it is.  Without `judge` nothing is reported.  Where `is_sure(name)` believes the first call by its name
+    alone, the recording is over, and all is reported as it comes.  Until then a report may raise `Spoiled`.
     """
 
     def __init__(
@@ -125,7 +131,7 @@ class RecordingSink:
         sink: DirectSink,
         reader: Reader,
         place: Place,
-        judge: Callable[[str, str], bool] | None,
+        judge: Callable[[str, str], bool | None] | None,
         is_sure: Callable[[str], bool] | None = None,
     ) -> None:
         self.place: Place = place
@@ -203,10 +209,12 @@ class RecordingSink:
         return self._sink.call_teller(call) if self.is_live else self._drafts[call.index].arguments.write
 
     def call_end(self, call: Call) -> None:
-        if self.is_live:
-            self._sink.call_end(call)
-        else:
+        if not self.is_live:
             self._end_draft(self._drafts[call.index])
+        elif self._judge is not None and self._judge(call.name, call.raw) is False:
+            self._sink.call_error(call, "missing_arguments", f"the call of {call.name!r} lacks required arguments")
+        else:
+            self._sink.call_end(call)
 
     def _end_draft(self, draft: Draft) -> None:
         if self._reader.final and not self._reader.stopped:
@@ -215,7 +223,10 @@ class RecordingSink:
         self.has_whole = True
         self._consumed.write(self._reader.restart_checkpoint())
         self._waiting.append(draft)
-        if self._judge is not None and (self.calls or self._judge(draft.name, draft.raw)):
+        believed = self._judge(draft.name, draft.raw) if self._judge is not None else None
+        if believed is False:
+            self._spoil()
+        if self._judge is not None and (self.calls or believed):
             for each in self._waiting:
                 self._report(each)
             self._waiting.clear()

@@ -58,6 +58,8 @@ _MARKED = rf"(?P<header>{_WITHIN}{{0,256}}?)<\|message\|>"
 _UNMARKED = rf"(?P<header>{_WITHIN}{{0,128}}?to=[^\s<{{]{{1,256}}+{_WITHIN}{{0,64}}?)(?=\{{)"
 # The header of a message; where arguments follow, its end may be lost.
 HEADER = rf"(?:{_BEGIN}(?:<\|start\|>){{0,2}}{_MARKED}|(?=<\|)(?:<\|start\|>){{0,2}}{_UNMARKED})"
+# What only the header of a call has: it says how the arguments are written.
+_CONSTRAIN = "<|constrain|>"
 _TO = lazy_partial(r"to=(?P<recipient>[^\s<]{1,256})")
 _CHANNEL = lazy_partial(r"<\|channel\|>\W*(?P<channel>\w*)")
 _SELF = frozenset({"self", "assistant"})
@@ -186,6 +188,8 @@ class _Messages(msgspec.Struct):
             if self._is_like_last(header, heading[0]):
                 reader.skip_repeats(heading[0])  # empty messages, one after the other, say nothing
             yield from self._read_body(reader, context, header)
+            if header.recipient is None and header.channel == "commentary" and _CONSTRAIN in heading[0]:
+                context.sink.error("call", "malformed_call", f"arguments were sent to no tool: {heading[0]}")
         self.last, self.follows_thought = header, header.is_reasoning
         return True
 
@@ -228,6 +232,8 @@ class _Messages(msgspec.Struct):
             reader.checkpoint(limits.max_call_args)
             if not (yield from markup(reader, context)):
                 reader.rewind(0)
+                if not reader.final:
+                    context.sink.error("call", "malformed_call", f"what was sent to {recipient!r} is no call")
             reader.commit()
             return
         name = context.resolve_name(recipient.removeprefix("functions."))
