@@ -96,7 +96,7 @@ def describe_failure(error: BaseException, now: float | None = None) -> ModelFai
             return ModelFailure(message, status, wanted, _is_retryable(status, headers))
     if isinstance(error, ModelError):
         return ModelFailure(message, None, error.retry_after, is_retryable=True)
-    return ModelFailure(message, is_retryable=any(_is_transport(each) for each in _find_causes(error)))
+    return ModelFailure(message, is_retryable=any(is_transport(each) for each in _find_causes(error)))
 
 
 def find_model_delay(failure: ModelFailure, retries: int, key: str) -> float | None:
@@ -136,7 +136,8 @@ def _is_retryable(status: int, headers: Mapping[str, str]) -> bool:
     return status in _RETRYABLE or status >= 500
 
 
-def _is_transport(error: BaseException) -> bool:
+def is_transport(error: BaseException) -> bool:
+    """Whether an exception says that a connection failed, or could not be made."""
     if isinstance(error, OSError) and not _is_of_client(type(error)):
         return not isinstance(error, _PROGRAMS)
     kinds = [kind for kind in type(error).__mro__ if _is_of_client(kind)]
