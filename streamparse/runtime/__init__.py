@@ -11,7 +11,8 @@ Two pure machines decide, and do no I/O: `turn` what may run when in one answer,
 """
 
 from streamparse.runtime.agent import Agent
-from streamparse.runtime.agent_run import AgentItem, AgentRun, RunResult, Stopped, TurnEnd
+from streamparse.runtime.agent_items import AgentItem, Partial, RunEnd, RunResult, Stopped, TurnEnd
+from streamparse.runtime.agent_run import AgentRun
 from streamparse.runtime.facts import (
     Abandoned,
     Answer,
@@ -68,6 +69,7 @@ __all__ = [
     "ModelFailure",
     "Open",
     "Opened",
+    "Partial",
     "Progress",
     "Prompt",
     "Received",
@@ -77,6 +79,7 @@ __all__ = [
     "Returned",
     "Round",
     "Run",
+    "RunEnd",
     "RunResult",
     "RunState",
     "SourceEnded",
