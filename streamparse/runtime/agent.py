@@ -9,29 +9,40 @@ What follows an answer is decided in `streamparse.runtime.loop`; `streamparse.ru
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Generic, TypeAlias, TypeVar, overload
+from typing import Any, Final, Generic, TypeAlias, TypeVar, Unpack, overload
 
 import anyio
 import msgspec
 
 from streamparse.negotiate import CapabilityLearner
+from streamparse.runtime.admission import OLD_KEYWORDS
 from streamparse.runtime.agent_items import RunResult
 from streamparse.runtime.agent_run import AgentRun
 from streamparse.runtime.agent_settings import (
     AgentSettings,
     Models,
     PrepareHistory,
+    RunOptions,
     System,
     Tier,
     add_output_tool,
     list_models,
 )
 from streamparse.runtime.history import History
+from streamparse.runtime.runner import CommonOptions
 from streamparse.runtime.stops import StopCondition
+from streamparse.runtime.threads import find_event_loop
 from streamparse.tools import Toolset, make_output_tool
+from streamparse.unknown_names import check_keywords
 from streamparse.writing.parts import Document, Image
 
 Output = TypeVar("Output")
+
+_KEYWORDS: Final = (
+    *("system", "stop", "output_type", "settings", "prepare_history", "ask_again", "tier", "learner"),
+    *CommonOptions.__annotations__,
+    *OLD_KEYWORDS,  # of which `ToolRunner` says what is written now
+)
 
 PromptParts: TypeAlias = str | Image | Document | Iterable[str | Image | Document]
 
@@ -70,7 +81,7 @@ class Agent(Generic[Output]):
         self: Agent[str], model: Models, tools: Iterable[Any] | None = None, *, system: System = "",
         stop: Iterable[StopCondition] = (), output_type: type[str] = str, settings: Mapping[str, Any] | None = None,
         prepare_history: PrepareHistory | None = None, ask_again: bool = True, tier: Tier = 0,
-        learner: CapabilityLearner | None = None, **runner: Any,
+        learner: CapabilityLearner | None = None, **runner: Unpack[CommonOptions],
     ) -> None: ...  # fmt: skip
 
     @overload
@@ -78,7 +89,7 @@ class Agent(Generic[Output]):
         self, model: Models, tools: Iterable[Any] | None = None, *, system: System = "",
         stop: Iterable[StopCondition] = (), output_type: type[Output], settings: Mapping[str, Any] | None = None,
         prepare_history: PrepareHistory | None = None, ask_again: bool = True, tier: Tier = 0,
-        learner: CapabilityLearner | None = None, **runner: Any,
+        learner: CapabilityLearner | None = None, **runner: Unpack[CommonOptions],
     ) -> None: ...  # fmt: skip
 
     @overload  # `Invoice | Refund`, `Literal["yes", "no"]`: forms of types that a `type` is not
@@ -86,7 +97,7 @@ class Agent(Generic[Output]):
         self: Agent[Any], model: Models, tools: Iterable[Any] | None = None, *, system: System = "",
         stop: Iterable[StopCondition] = (), output_type: object, settings: Mapping[str, Any] | None = None,
         prepare_history: PrepareHistory | None = None, ask_again: bool = True, tier: Tier = 0,
-        learner: CapabilityLearner | None = None, **runner: Any,
+        learner: CapabilityLearner | None = None, **runner: Unpack[CommonOptions],
     ) -> None: ...  # fmt: skip
 
     def __init__(
@@ -102,8 +113,9 @@ class Agent(Generic[Output]):
         ask_again: bool = True,
         tier: Tier = 0,
         learner: CapabilityLearner | None = None,
-        **runner: Any,
+        **runner: Unpack[CommonOptions],
     ) -> None:
+        check_keywords("Agent", runner, _KEYWORDS)
         output_tool = None if output_type is str else make_output_tool(output_type)
         self._settings = AgentSettings(
             models=list_models(model),
@@ -135,11 +147,7 @@ class Agent(Generic[Output]):
         *,
         history: History | None = None,
         deps: Any = None,
-        tools: Iterable[Any] | None = None,
-        model: Models | None = None,
-        settings: Mapping[str, Any] | None = None,
-        stop: Iterable[StopCondition] | None = None,
-        tier: Tier | None = None,
+        **own: Unpack[RunOptions],
     ) -> AgentRun[Output]:
         """Return a run, which begins when it is awaited or entered.
 
@@ -149,13 +157,24 @@ class Agent(Generic[Output]):
 
         `prompt` is text, a picture or a document, or several of them; None asks with the history alone.  `history` is
         that of an earlier run; the system message is this agent's.  `deps` is what tools find in their context.
-        `tools`, `model`, `stop` and `tier` stand in this run for those of the agent; `settings` go over its own.
+        `own` stands in this run for what the agent has: `tools`, `model`, `stop`, `tier`; `settings` go over its own.
+
+        Raises TypeError for a history that is none (saved as JSON, or a provider's messages), and ValueError without
+        anything to ask.
         """
-        own = self._settings.override(tools=tools, model=model, settings=settings, stop=stop, tier=tier)
+        check_keywords("run", own, RunOptions.__annotations__)
+        if not isinstance(history, History | None):
+            raise TypeError(
+                f"history is a streamparse.History, not {type(history).__name__}; one that was saved is read by"
+                " msgspec.json.decode(saved, type=streamparse.History), a provider's messages by History.from_messages"
+            )
+        if prompt is None and not (history and history.entries):
+            raise ValueError("there is nothing to ask: give a prompt, or a history that ends with one")
+        settings = self._settings.override(own)
         known = history or History()
-        if isinstance(own.system, str):
-            known = msgspec.structs.replace(known, system=own.system)
-        return AgentRun(own, known if prompt is None else known.with_prompt(prompt), deps)
+        if isinstance(settings.system, str):
+            known = msgspec.structs.replace(known, system=settings.system)
+        return AgentRun(settings, known if prompt is None else known.with_prompt(prompt), deps)
 
     def run_sync(
         self,
@@ -164,12 +183,18 @@ class Agent(Generic[Output]):
         history: History | None = None,
         deps: Any = None,
         backend: str = "asyncio",
-        **own: Any,
+        **own: Unpack[RunOptions],
     ) -> RunResult[Output]:
-        """Run to the end, in an event loop of its own; `own` are what `run` takes for this run alone.
+        """Run to the end, in an event loop of its own; `own` is that of `run`.
 
-        Raises what `await agent.run(…)` does.
+        Raises what `await agent.run(…)` does, and RuntimeError where an event loop runs already, as in a notebook.
         """
+        try:
+            find_event_loop()
+        except RuntimeError:  # none runs
+            pass
+        else:
+            raise RuntimeError("an event loop runs here already, as in a notebook: write `await agent.run(…)`")
 
         async def run() -> RunResult[Output]:
             return await self.run(prompt, history=history, deps=deps, **own)

@@ -28,7 +28,7 @@ from streamparse.runtime.buffer import Buffer
 from streamparse.runtime.execution import attempt
 from streamparse.runtime.facts import ApprovalRequest
 from streamparse.runtime.history import History
-from streamparse.runtime.model import open_model
+from streamparse.runtime.model import ask_model, open_model
 from streamparse.runtime.model_failures import ModelError, ModelFailure, describe_failure
 from streamparse.runtime.request import Request
 from streamparse.runtime.run import Run
@@ -262,7 +262,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         with self._limit_wait() as scope:
             tier = settings.find_tier(state)
             self._request = request = await settings.make_request(send, state, tier, self.id)
-            source = await attempt(partial(self._models[send.model], request))
+            source = await attempt(partial(ask_model, self._models[send.model], request))
         if isinstance(source, Failure) and request is not None:
             failure = self._note_error(source.error)
             if failure.refuses_tools:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, TypedDict, cast
 
 import msgspec
 
@@ -13,7 +13,7 @@ from streamparse.runtime.history import History
 from streamparse.runtime.loop import MAX_COMPLAINTS, Send
 from streamparse.runtime.model import Model, check_model
 from streamparse.runtime.request import Request, check_settings
-from streamparse.runtime.runner import ToolRunner
+from streamparse.runtime.runner import CommonOptions, ToolRunner
 from streamparse.runtime.stops import MAX_TURNS, MaxStop, RunState, StopCondition, max_turns
 from streamparse.tools import Tool, Toolset
 
@@ -26,6 +26,16 @@ PrepareHistory: TypeAlias = (
 )
 System: TypeAlias = str | Callable[[RunState], str | Awaitable[str]]
 Tier: TypeAlias = int | Callable[[RunState], int]
+
+
+class RunOptions(TypedDict, total=False):
+    """What stands in one run for what the agent has."""
+
+    tools: Iterable[Any] | None
+    model: Models | None
+    settings: Mapping[str, Any] | None
+    stop: Iterable[StopCondition] | None
+    tier: Tier | None
 
 
 class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,7 +55,7 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
     ask_again: bool = True
     tier: Tier = 0
     learner: CapabilityLearner | None = None
-    runner: dict[str, Any] = {}
+    runner: CommonOptions = {}
 
     def __post_init__(self) -> None:
         if not self.models:
@@ -59,32 +69,25 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
         check_settings(self.settings)
         self.make_runner()  # raises for what cannot be, now and not in each run
 
-    def override(
-        self,
-        *,
-        tools: Iterable[Any] | None = None,
-        model: Models | None = None,
-        settings: Mapping[str, Any] | None = None,
-        stop: Iterable[StopCondition] | None = None,
-        tier: Tier | None = None,
-    ) -> AgentSettings:
+    def override(self, own: RunOptions) -> AgentSettings:
         """Return the settings of one run: what is given stands in the place of the agent's; settings are merged."""
         changes: dict[str, Any] = {}
-        if tools is not None:
+        if (tools := own.get("tools")) is not None:
             changes["tools"] = add_output_tool(tools, self.output_tool)
-        if model is not None:
+        if (model := own.get("model")) is not None:
             changes["models"] = list_models(model)
-        if settings is not None:
+        if (settings := own.get("settings")) is not None:
             changes["settings"] = {**self.settings, **settings}
-        if stop is not None:
+        if (stop := own.get("stop")) is not None:
             changes["stops"] = tuple(stop)
-        if tier is not None:
+        if (tier := own.get("tier")) is not None:
             changes["tier"] = tier
         return msgspec.structs.replace(self, **changes) if changes else self
 
     def make_runner(self) -> ToolRunner:
         """Make the runner of one run."""
-        return ToolRunner(self.tools, **{"max_result": MAX_RESULT, **self.runner})
+        options: CommonOptions = {"max_result": MAX_RESULT, **self.runner}
+        return ToolRunner(self.tools, **options)
 
     @property
     def complaints(self) -> tuple[int, ...]:
