@@ -67,6 +67,7 @@ if TYPE_CHECKING:
         max_seconds,
         max_tokens,
         max_turns,
+        run_tools,
     )
     from streamparse.tools import (
         CallBroken,
@@ -90,7 +91,7 @@ __all__ = [
     "ToolRegistry", "ToolResult", "ToolRunner", "Turn", "TurnEnd", "aiter_events", "as_message", "detect_format",
     "format_error_for_model", "http_model", "iter_events", "load_plugins", "max_repeats", "max_seconds", "max_tokens",
     "max_turns", "parse_response", "parser_for", "preflight", "register_dialect", "register_parser", "register_wire",
-    "tool", "translate_tools",
+    "run_tools", "tool", "translate_tools",
 ]  # fmt: skip
 
 _LATER = {
@@ -103,7 +104,7 @@ _LATER = {
     "runtime": (
         *("Agent", "AgentRun", "ApprovalRequest", "History", "ModelError", "Partial", "Progress", "Request"),
         *("RunEnd", "RunResult", "RunState", "Stopped", "ToolRegistry", "ToolRunner", "Turn", "TurnEnd", "http_model"),
-        *("max_repeats", "max_seconds", "max_tokens", "max_turns"),
+        *("max_repeats", "max_seconds", "max_tokens", "max_turns", "run_tools"),
     ),
     "tools": (
         *("CallBroken", "StateChange", "Streamed", "ToolContext", "ToolError", "ToolFailure", "ToolResult"),

@@ -45,6 +45,7 @@ from streamparse.runtime.rounds import Prompt, Round
 from streamparse.runtime.run import Item, Run
 from streamparse.runtime.runner import ToolRunner
 from streamparse.runtime.stops import RunState, StopCondition, max_repeats, max_seconds, max_tokens, max_turns
+from streamparse.runtime.sync_run import SyncRun, run_tools
 from streamparse.runtime.turn import Turn
 
 __all__ = [
@@ -86,6 +87,7 @@ __all__ = [
     "Start",
     "StopCondition",
     "Stopped",
+    "SyncRun",
     "ToolRegistry",
     "ToolRunner",
     "Turn",
@@ -101,4 +103,5 @@ __all__ = [
     "max_tokens",
     "max_turns",
     "open_model",
+    "run_tools",
 ]

@@ -6,10 +6,10 @@ if the model had said it.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
 from contextlib import suppress
 from itertools import takewhile
-from typing import Any, Final
+from typing import Final
 
 from streamparse.events import Done, Error, Event, ToolCallComplete, ToolCallDelta, ToolCallStart
 from streamparse.parser import StreamParser, TextParser
@@ -66,7 +66,7 @@ class Answer(AsyncIterator[list[Event]]):
         """Give the answer its end, if it was left before that."""
         self.parser.close()
 
-    async def _read(self) -> Any:
+    async def _read(self) -> AsyncGenerator[list[Event], None]:
         parser = self._stream
         async with self._closing:
             while True:
@@ -75,21 +75,21 @@ class Answer(AsyncIterator[list[Event]]):
                 except StopAsyncIteration:
                     break
                 except Exception as error:
-                    yield self._finish(parser.abort("transport_error", describe_transport(error)))
+                    yield parser.abort("transport_error", describe_transport(error))
                     raise
-                events = parser.feed(chunk)
+                events = self._replace_refusal(parser.feed(chunk))
                 if events:
-                    yield self._finish(events)
-                if not parser.can_go_on:
-                    if events and type(events[-1]) is Done:  # a limit was hit
+                    yield events
+                if not parser.can_go_on or self.parser is not parser:
+                    if events and type(events[-1]) is Done:  # a limit was hit, or a refusal was replaced
                         return
                     break
-            yield self._finish(parser.close())
+            yield self._replace_refusal(parser.close())
             await drain(self._chunks)
 
-    def _finish(self, events: list[Event]) -> list[Event]:
+    def _replace_refusal(self, events: list[Event]) -> list[Event]:
         """Put what the model wrote, and its server refused, in the place of the refusal."""
-        if not events or type(events[-1]) is not Done or self._stream.response.ok:
+        if not any(isinstance(event, Error) and event.scope == "stream" for event in events):
             return events
         response = self._stream.response
         generation = find_failed_generation(response)

@@ -75,9 +75,16 @@ class Buffer(Generic[T]):
             if self._arrived is not None:
                 raise RuntimeError("this run has a consumer already; two cannot share it")
             await self._wait_for_item()
-        item = items.popleft()
+        return self._pop()
+
+    def take_all(self) -> list[T]:
+        """Remove all items that are there."""
+        return [self._pop() for _ in range(len(self._items))]
+
+    def _pop(self) -> T:
+        item = self._items.popleft()
         # At half, not at each item: the sides would take turns for every single one.
-        if self._taken is not None and len(items) <= self._size // 2:
+        if self._taken is not None and len(self._items) <= self._size // 2:
             self._taken.set()
             self._taken = None
         return self._latest.pop(item.key) if isinstance(item, _Latest) else item
