@@ -48,7 +48,7 @@ def add_dialect_option(command: argparse.ArgumentParser) -> None:
         "--dialect",
         action="append",
         metavar="NAME",
-        help="a dialect to look for in the text (see `streamparse formats`), all, reasoning (thoughts alone) or none;"
+        help="a dialect to look for in the text (see `streamparse dialects`), all, reasoning (thoughts alone) or none;"
         " repeatable; default: auto",
     )
 

@@ -44,7 +44,7 @@ _JSON_ESCAPES = {
 _STYLES = {
     "reasoning": "2;3",
     "call": "36",
-    "run": "1;32",
+    "complete": "1;32",
     "revoked": "1;31",
     "item": "35",
     "error": "1;31",
@@ -139,7 +139,7 @@ class ProsePrinter:
             case events.ToolCallDelta(index=index, arguments=piece):
                 self._run_on(f"call {index}", piece)
             case events.ToolCallComplete(index=index, name=name, source=source, arguments=arguments):
-                self._start_line(f"run {index}", f"{name}({to_json(arguments)})  {source}")
+                self._start_line(f"complete {index}", f"{name}({to_json(arguments)})  {source}")
             case events.ToolCallRevoked(index=index, reason=reason):
                 self._start_line(f"revoked {index}", reason)
             case events.ProviderItem(kind=kind, data=data):

@@ -122,11 +122,11 @@ def count_outcomes(
     for call in response.tool_calls:
         if call.revoked and call.place in ("bare", "thought"):
             continue  # it turned out not to be a call
-        name = response.formats.get(call.index, in_text if call.source == "inband" else NATIVE)
+        name = response.dialects.get(call.index, in_text if call.source == "inband" else NATIVE)
         counts[name, _classify(call, tool_names)] += 1
     for broken in response.broken_calls:
         if broken.code in CODES and not _SHOWS_NOTHING.fullmatch(broken.code):
-            counts[response.formats.get(broken.index, NATIVE), "malformed"] += 1
+            counts[response.dialects.get(broken.index, NATIVE), "malformed"] += 1
     # A server that gives no answer says that the model's call was no good, or that it takes no tools at all.
     if any(item.get("kind") == "failed_generation" for item in response.items):
         counts[NATIVE, "malformed"] += 1

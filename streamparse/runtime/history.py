@@ -147,7 +147,7 @@ def _copy_response(response: ParsedResponse) -> ParsedResponse:
         name: list(getattr(response, name))
         for name in ("tool_calls", "broken_calls", "intents", "items", "order", "errors")
     }
-    return replace(response, **copies, formats=dict(response.formats), raw_response=None)
+    return replace(response, **copies, dialects=dict(response.dialects), raw_response=None)
 
 
 # -- what is left out --------------------------------------------------------------------------------------
