@@ -21,7 +21,7 @@ from streamparse.response import BrokenCall, ToolCall
 from streamparse.tools import Toolset
 from streamparse.tools.toolset import read_toolset
 
-_EXCERPT: Final = 120
+_EXCERPT: Final = 120  # bound: the characters of a finding that are shown
 _CALL: Final = ToolCall("get_weather", {"city": "Paris"}, "call_0")
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Progress", "parse_many"]
 
-_AHEAD: Final = 4
+_AHEAD: Final = 4  # bound: the rows that wait in memory
 """Tasks for each process that wait or run, so that none is idle while rows are written in order."""
 
 

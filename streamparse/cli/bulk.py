@@ -14,7 +14,7 @@ from typing import Any, Final
 from streamparse.bulk import Progress, parse_many
 from streamparse.cli.options import CommandError, read_dialects, read_tools
 
-_SECONDS_BETWEEN: Final = 0.2
+_SECONDS_BETWEEN: Final = 0.2  # bound: the writes to the terminal
 """Lines of our own are shown at most so often."""
 
 

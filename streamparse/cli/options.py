@@ -15,7 +15,7 @@ from streamparse.dialects import Dialects
 from streamparse.parser import StreamParser
 from streamparse.tools import Toolset
 
-READ_SIZE = 64 * 1024
+READ_SIZE = 64 * 1024  # bound: the memory of a read; it is the size of a pipe's buffer on Linux
 
 
 class CommandError(Exception):

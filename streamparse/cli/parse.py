@@ -20,7 +20,7 @@ from streamparse import events
 from streamparse.cli import options
 from streamparse.cli.timeline_model import PROSE_KINDS
 
-MARGIN = 12
+MARGIN = 12  # source: the longest label, `revoked 10`, and two blanks
 
 _INVISIBLE = (
     *(0x00AD, 0x034F, 0x061C, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810)),

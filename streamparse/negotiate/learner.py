@@ -143,11 +143,10 @@ def _classify(call: ToolCall, tool_names: Collection[str]) -> Outcome:
 
 # -- over time -------------------------------------------------------------------------------------
 
-DAY: Final = 86_400.0
-_SLOTS: Final = 60
-# Slots that are kept of all models and formats; of more the oldest are forgotten: names come from outside.
-_MOST: Final = 10_000
-_RECENT: Final = 20
+DAY: Final = 86_400.0  # source: seconds
+_SLOTS: Final = 60  # bound: the records of one model and format
+_MOST: Final = 10_000  # bound: the slots of all models and formats, whose names come from outside; the oldest go
+_RECENT: Final = 20  # bound: calls from which on the latest time alone counts
 _NONE: Final = Figures()
 
 # Model, format, slot.
