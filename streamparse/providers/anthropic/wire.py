@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 import msgspec
 
@@ -141,7 +141,7 @@ class Anthropic(MessageWire[Event]):
     def _find_verb_of_arguments(self, event: Event) -> Callable[[str], None] | None:
         return partial(self._arguments, event.index) if event.type == "content_block_delta" else None
 
-    plain_strings = (
+    plain_strings: ClassVar[tuple[PlainString, ...]] = (
         PlainString(("delta", "text"), _find_verb_of_text, ("type", "index")),
         PlainString(("delta", "thinking"), _find_verb_of_thought, ("type", "index")),
         PlainString(("delta", "partial_json"), _find_verb_of_arguments, ("type", "index")),

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from io import StringIO
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import msgspec
 
@@ -135,7 +135,7 @@ class Cohere(MessageWire[_Event]):
         call = self._calls.get(event.index)
         return None if call is None else partial(self._sink.call_arguments, call)
 
-    plain_strings = (
+    plain_strings: ClassVar[tuple[PlainString, ...]] = (
         PlainString(("delta", "message", "content", "text"), _find_verb_of_text, ("type", "index")),
         PlainString(("delta", "message", "content", "thinking"), _find_verb_of_thought, ("type", "index")),
         PlainString(

@@ -7,7 +7,7 @@ What the many servers add or leave out is in the tables of `docs/wires.md`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 import msgspec
 
@@ -173,7 +173,7 @@ class OpenAICompletions(_ChunkWire[_Chunk]):
     def _find_verb(self, _chunk: _Chunk) -> Callable[[str], None]:
         return self._text
 
-    plain_strings = (PlainString(("choices", "text"), _find_verb, ("index",)),)
+    plain_strings: ClassVar[tuple[PlainString, ...]] = (PlainString(("choices", "text"), _find_verb, ("index",)),)
 
     def take(self, chunk: _Chunk) -> bool:
         if self._over:
@@ -286,7 +286,7 @@ class OpenAIChat(_ChunkWire[Chunk]):
         call = chunk.choices[0].delta.tool_calls[0]
         return self._fragments.find_teller(call.index, call.id, call.function.name)
 
-    plain_strings = (
+    plain_strings: ClassVar[tuple[PlainString, ...]] = (
         PlainString((*_DELTA, "content"), _find_verb_of_text, _BESIDE),
         PlainString((*_DELTA, "reasoning_content"), _find_verb_of_thought, _BESIDE),
         PlainString((*_DELTA, "reasoning"), _find_verb_of_thought, _BESIDE),
