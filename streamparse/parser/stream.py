@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 from streamparse.assembler import Offset, ParseHalted
 from streamparse.dialects import Dialects, Quoted, Reasoning
-from streamparse.events import Error, Event
+from streamparse.events import Event
 from streamparse.frames import AutoFramer, Frame, Framer
 from streamparse.limits import Limits
 from streamparse.parser.assembly_line import AssemblyLine
@@ -349,8 +349,6 @@ class StreamParser(AssemblyLine):
                     self._note_early(frame)
                 (selector.take or selector.look)(frame)
             self._frames += len(frames)
-            if self._is_early and any(event.__class__ is not Error for event in record.events):
-                self._is_early, self._early = False, []
             fault = self._framer.error
             if selector.scope != "body" and selector.has_ended:
                 self._fast_path = None
@@ -362,9 +360,7 @@ class StreamParser(AssemblyLine):
             self._stop()
 
     def _open_fast_path(self) -> None:
-        """Once framing and wire are known and something was said, take the fast path for single messages."""
-        if self._is_early:
-            return
+        """Once framing and wire are known, take the fast path for single messages."""
         framer = self._framer
         if isinstance(framer, AutoFramer) and framer.framer is not None:
             framer = self._framer = framer.framer
@@ -372,6 +368,19 @@ class StreamParser(AssemblyLine):
         if self._frames and wire is not None and self._selector.take is not None and not isinstance(framer, AutoFramer):
             self._record.position = framer
             self._fast_path = None if wire.waits else self._fast_path or FastPath(framer, wire, self._selector)
+            if self._is_early and self._fast_path is not None:
+                self._fast_path.decode = self._decode_early
+
+    def _decode_early(self, data: bytes) -> Any:
+        """Decode a plain message of the beginning, and keep it."""
+        path, wire = self._fast_path, self._selector.wire
+        assert path is not None
+        assert wire is not None
+        if self._is_early:
+            self._note_early(Frame(data, offset=path.framer.offset))
+        else:
+            path.decode = wire.decode
+        return wire.decode(data)
 
     # -- the end -------------------------------------------------------------------------------------------------------
 
