@@ -57,7 +57,7 @@ class AssemblyLine:
         self._is_open = True  # no limit has ended the answer early
         self._has_intents = False  # what is written like a call at the end of the answer was looked for
         self._unread: dict[str, int] | None = None
-        self._is_early = True  # messages are kept, for nothing was said yet
+        self._is_early = True  # nothing was said yet
         self._early: list[Frame] = []  # the first messages, while that is so
 
     @property
@@ -113,10 +113,8 @@ class AssemblyLine:
         self._assembler.close(truncated)
 
     def _note_early(self, frame: Frame) -> None:
-        """Keep a message of the beginning, until there is text: if nothing comes of any, they are looked at again."""
-        if self._record.content.tell() or self._record.reasoning.tell():
-            self._is_early, self._early = False, []
-        elif self._selector is not None and not self._selector.over:
+        """Keep a message of the beginning: if nothing comes of any, they are looked at again."""
+        if self._selector is not None and not self._selector.over:
             self._early.append(frame)
             self._is_early = len(self._early) < MOST_LOOKED_AT
 
