@@ -59,7 +59,7 @@ __all__ = [
     "Waited",
 ]  # fmt: skip
 
-MAX_COMPLAINTS: Final = 2  # how often in a row a model reads that its answer is of no use
+MAX_COMPLAINTS: Final = 2  # bound: how often in a row a model reads that its answer is of no use
 ANSWER_NOW: Final = "You have got the same result again and again. Call no tool any more: answer with what you know."
 ASK_AGAIN: Final = (
     "The end of your answer looks like a call of a tool, but it is text, and nothing was run. "
