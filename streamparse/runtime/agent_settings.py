@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, TypeAlias, TypedDict, cast
+from typing import Any, Final, Literal, TypeAlias, TypedDict, cast, get_args
 
 import msgspec
 
 from streamparse.negotiate import CapabilityLearner, NegotiatedFormat
 from streamparse.runtime.history import History
-from streamparse.runtime.loop import MAX_COMPLAINTS, Send
+from streamparse.runtime.journal import Journal
+from streamparse.runtime.journal_file import JournalStore
+from streamparse.runtime.loop import MAX_COMPLAINTS, Loop, Send
 from streamparse.runtime.model import Model, check_model
 from streamparse.runtime.request import Request, check_settings
 from streamparse.runtime.runner import CommonOptions, ToolRunner
@@ -25,6 +28,7 @@ PrepareHistory: TypeAlias = (
     Callable[[History], History | Awaitable[History]] | Callable[[History, RunState], History | Awaitable[History]]
 )
 System: TypeAlias = str | Callable[[RunState], str | Awaitable[str]]
+Approvals: TypeAlias = Literal["wait", "stop"]
 Tier: TypeAlias = int | Callable[[RunState], int]
 
 
@@ -36,6 +40,9 @@ class RunOptions(TypedDict, total=False):
     settings: Mapping[str, Any] | None
     stop: Iterable[StopCondition] | None
     tier: Tier | None
+    approvals: Approvals | None
+    journal: Journal | str | os.PathLike[str] | JournalStore | None
+    decisions: Mapping[str, bool | str] | None
 
 
 class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,6 +62,9 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
     ask_again: bool = True
     tier: Tier = 0
     learner: CapabilityLearner | None = None
+    approvals: Approvals | None = None
+    journal: Journal | None = None
+    decisions: dict[str, bool | str] = {}
     runner: CommonOptions = {}
 
     def __post_init__(self) -> None:
@@ -66,6 +76,8 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
             raise TypeError(f"system is a text, or a function that returns one, not {type(self.system).__name__}")
         if not any(isinstance(stop, MaxStop) and stop.name == "max_turns" for stop in self.stops):
             msgspec.structs.force_setattr(self, "stops", (*self.stops, max_turns(MAX_TURNS)))
+        if self.approvals not in (None, *get_args(Approvals)):
+            raise ValueError(f"approvals is 'wait' or 'stop', not {self.approvals!r}")
         check_settings(self.settings)
         self.make_runner()  # raises for what cannot be, now and not in each run
 
@@ -80,14 +92,31 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
             changes["settings"] = {**self.settings, **settings}
         if (stop := own.get("stop")) is not None:
             changes["stops"] = tuple(stop)
-        if (tier := own.get("tier")) is not None:
-            changes["tier"] = tier
+        if (journal := own.get("journal")) is not None:
+            changes["journal"] = Journal.of(journal)
+        if decisions := own.get("decisions"):
+            changes["decisions"] = dict(decisions)
+        changes |= {name: own[name] for name in ("tier", "approvals") if own.get(name) is not None}
         return msgspec.structs.replace(self, **changes) if changes else self
 
-    def make_runner(self) -> ToolRunner:
-        """Make the runner of one run."""
+    def make_runner(self, clock: Callable[[], float] | None = None) -> ToolRunner:
+        """Make the runner of one run, with its own clock if it has one."""
         options: CommonOptions = {"max_result": MAX_RESULT, **self.runner}
+        if clock is not None:
+            options["clock"] = clock
         return ToolRunner(self.tools, **options)
+
+    def make_loop(self, run_id: str) -> Loop:
+        """Make the loop of one run."""
+        return Loop(
+            models=len(self.models),
+            stops=self.stops,
+            ending=frozenset(name for name, tool in self.tools.items() if tool.ends),
+            output_tool=None if self.output_tool is None else self.output_tool.name,
+            ask_again=self.ask_again,
+            run_id=run_id,
+            complaints=self.complaints,
+        )
 
     @property
     def complaints(self) -> tuple[int, ...]:
