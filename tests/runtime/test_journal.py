@@ -107,11 +107,11 @@ def test_it_goes_on_after_a_kill_before_and_after_each_append(tmp_path, when):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no copies of a process here")
 def test_it_goes_on_however_often_it_is_killed(tmp_path):
     kills = 0
-    while fork(tmp_path, 2, "after") == signal.SIGKILL:  # each process gets no further than three appends
+    while fork(tmp_path, 11, "after") == signal.SIGKILL:  # each process gets no further than twelve appends
         kills += 1
         assert kills < 40
     check_end(tmp_path)
-    assert kills > 3
+    assert kills >= 2
 
 
 def read(path):
