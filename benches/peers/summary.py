@@ -1,4 +1,4 @@
-"""Writes `docs/comparison.md`: the page for users, a row for each library, without the figures of each kind of stream."""
+"""Writes `docs/comparison.md`, the page for users: a row for each library."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _LIBRARIES = """\
 _OTHERS = """\
 ## What they have, and this has not
 
-- **Their own conveniences**: typed models of every field, retries of uploads, files, batches, realtime APIs. Keep the SDK;
-  its streams are [sources](parser/sources.md).
+- **Their own conveniences**: typed models of every field, retries of uploads, files, batches, realtime APIs. Keep the
+  SDK; its streams are [sources](parser/sources.md).
 - **Tracing, routing and prices** of gateways, and hosted tools of agent frameworks.
 - **Guided decoding** from the tools, which vLLM and SGLang do in the server. There no call can be malformed.
 
