@@ -60,9 +60,9 @@ class Framer:
         """What ended the framing early."""
         self.is_cut = False
         """Whether the body has ended inside the JSON of a message; known once it was closed."""
-        self.received = 0
+        self.received: int = 0
         """How many bytes were taken in so far."""
-        self.singles = 0
+        self.singles: int = 0
         """How many chunks `try_single` and templates took."""
         self.turned_at = 0
         """The number of the last of these that is an event of another type than the one before."""
@@ -180,7 +180,7 @@ class FrameTemplate:
         self._after = after
         self._joint = b""  # `after` and `before`, once there was a run
         self._back = max(after.find(b"\n"), 0)  # from the quote that ends the string to the line break
-        self.longest = min(2 * (skipped + rest), framer._max_single)
+        self.longest: int = min(2 * (skipped + rest), framer._max_single)
         """How long a chunk may be that `take` takes; what is longer is likely to be several."""
         self._string = slice(skipped - 1, 1 - rest)
 
@@ -274,7 +274,7 @@ class RepeatingTemplate(FrameTemplate):
     def __init__(self, framer: Framer, data: int, before: bytes, after: bytes, middle: bytes) -> None:
         super().__init__(framer, data, before, after)
         self._middle = middle
-        self.longest = min(2 * len(before + middle + after), framer._max_single)
+        self.longest: int = min(2 * len(before + middle + after), framer._max_single)
 
     def take_run(self, data: bytes, at: int, tell: Callable[[str], None]) -> int:
         """Take the chunks of this form from a position on, and tell the string of each; return where they end."""

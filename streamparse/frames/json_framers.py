@@ -36,6 +36,11 @@ class NDJSON(LineFramer):
     `max_line` bounds the bytes before the LF, `max_event` those of the frame.
     """
 
+    offset: int
+    is_cut: bool
+    singles: int
+    received: int
+
     __slots__ = ()
 
     def feed(self, chunk: Chunk) -> list[Frame]:
@@ -190,6 +195,11 @@ class JSONArray(Framer):
     space between the elements are dropped; anything else there is a frame too.  `max_event` bounds an element.
     """
 
+    offset: int
+    is_cut: bool
+    singles: int
+    received: int
+
     __slots__ = ("_comes_together", "_has_cr", "_in_array", "_offset", "_scanner")
 
     def __init__(self, limits: Limits) -> None:
@@ -313,6 +323,9 @@ class JSONArray(Framer):
 
 class JSONBody(Framer):
     """A framer of a body that is one JSON value: one frame, at the end; `max_event` bounds the body."""
+
+    is_cut: bool
+    received: int
 
     __slots__ = ()
 

@@ -46,16 +46,16 @@ class FastPath:
 
     def __init__(self, framer: Framer, wire: Wire, selector: WireSelector) -> None:
         self.framer = framer
-        self.try_single = framer.try_single
-        self.decode = wire.decode
-        self.take = wire.take
-        self.read_facts = wire.read_facts
+        self.try_single: Callable[[bytes], bytes | None] = framer.try_single
+        self.decode: Callable[[bytes], Any] = wire.decode
+        self.take: Callable[[Any], bool | None] = wire.take
+        self.read_facts: Callable[[bytes], None] = wire.read_facts
         self.template: FrameTemplate | None = None
         self.tell: Callable[[str], None]
-        self.learns_from = sys.maxsize if wire.plain is None else 0
-        self.may_end = selector.scope != "body"
+        self.learns_from: int = sys.maxsize if wire.plain is None else 0
+        self.may_end: bool = selector.scope != "body"
         """Whether something may come that is not read any more: what comes behind an end marker."""
-        self.held = b""
+        self.held: bytes = b""
         """The beginning of a message whose end has not come."""
         self.is_cut = False
         """Whether the last two reads were more than one message, or less: the next one is likely to be."""

@@ -169,11 +169,11 @@ class Loop:
         ask_again: bool = True,
         run_id: str = "run",
     ) -> None:
-        self.history = History()
-        self.tokens = TokenCounts()
+        self.history: History = History()
+        self.tokens: TokenCounts = TokenCounts()
         self.finish: Finish | None = None
         self.failure: ModelFailure | None = None
-        self.was_discarded = False
+        self.was_discarded: bool = False
         self._models = models
         self._stops = tuple(stops)
         self._ending = ending

@@ -83,9 +83,9 @@ class HTTPModel:
     """
 
     def __init__(self, endpoint: Endpoint, client: httpx.AsyncClient | None) -> None:
-        self.name = endpoint.name
-        self.provider = endpoint.provider
-        self.url = endpoint.url
+        self.name: str = endpoint.name
+        self.provider: str = endpoint.provider
+        self.url: str = endpoint.url
         self._endpoint = endpoint
         self._given = client
         self._client = client

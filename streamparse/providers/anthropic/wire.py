@@ -12,7 +12,7 @@ Citations come before the text of their block.  Where a text follows a text, the
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 import msgspec
 
@@ -87,8 +87,10 @@ class Event(Message, gc=False):
 class Anthropic(MessageWire[Event]):
     """Anthropic Messages, and everything that speaks like it: Bedrock's `invoke`, Vertex, llama.cpp, vLLM, Ollama."""
 
+    ignored: int
+
     shape = Event
-    argument_texts = (("delta", "partial_json"),)
+    argument_texts: ClassVar[tuple[tuple[str, ...], ...]] = (("delta", "partial_json"),)
     parses_calls = True
     reopens = True
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from functools import partial
 from io import StringIO
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import msgspec
 
@@ -73,9 +73,11 @@ class _Facts(msgspec.Struct, gc=False):
 class Cohere(MessageWire[_Event]):
     """Cohere's chat, version 2."""
 
+    ignored: int
+
     shape = _Event
-    facts = _Facts
-    argument_texts = (
+    facts: ClassVar[type[Any] | None] = _Facts
+    argument_texts: ClassVar[tuple[tuple[str, ...], ...]] = (
         ("message", "tool_calls", "function", "arguments"),
         ("delta", "message", "tool_calls", "function", "arguments"),
     )

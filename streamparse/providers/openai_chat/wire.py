@@ -6,7 +6,7 @@ What the many servers add or leave out is in the tables of `docs/wires.md`.
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 import msgspec
 
@@ -160,8 +160,10 @@ class _ChunkWire(MessageWire[T]):
 class OpenAICompletions(_ChunkWire[_Chunk]):
     """OpenAI's legacy completions: like chat chunks, but a choice holds plain `text`.  Local servers still speak it."""
 
+    ignored: int
+
     shape = _Chunk
-    loose_shape = _LooseChunk
+    loose_shape: ClassVar[type[Any] | None] = _LooseChunk
 
     @staticmethod
     def claims(message: dict[str, Any], _event: bytes, /) -> bool:
@@ -213,9 +215,11 @@ _ITEMS: Final = ("annotations", "executed_tools", "images", "audio", "reasoning_
 class OpenAIChat(_ChunkWire[Chunk]):
     """OpenAI Chat Completions, and everything that speaks like it."""
 
+    ignored: int
+
     shape = Chunk
-    loose_shape = _LooseChatChunk
-    argument_texts = (
+    loose_shape: ClassVar[type[Any] | None] = _LooseChatChunk
+    argument_texts: ClassVar[tuple[tuple[str, ...], ...]] = (
         ("choices", "delta", "tool_calls", "function", "arguments"),
         ("choices", "message", "tool_calls", "function", "arguments"),
         ("choices", "delta", "function_call", "arguments"),
