@@ -68,7 +68,7 @@ class OpenAICompletions(ChunkWire[_Chunk]):
             else:
                 self.ignored += 1
         if chunk.usage is not None:
-            self._sink.usage(chunk.usage)
+            self._sink.fact("usage", chunk.usage)
         if chunk.error or chunk.choices == [] or chunk.base_resp:
             self._fail(find_error(chunk))
         return self._looks > 0 or chunk.usage is not None
