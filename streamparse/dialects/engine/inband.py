@@ -77,7 +77,7 @@ class InBandParser:
         *("_is_outdated", "_joins_thoughts", "_most_vain", "_vain"),
         *("_markers", "_pieces", "_reader", "_setting", "_sink", "_span", "_steps", "_taped", "_tell"),
         *("_text", "_thought", "_tools", "call_arguments", "call_end", "call_error", "call_repaired", "call_revoke"),
-        *("call_teller", "calls_doubted", "dialect", "ignores_calls", "usage"),
+        *("call_teller", "calls_doubted", "dialect", "ignores_calls"),
     )
 
     reads_markup = True
@@ -107,16 +107,14 @@ class InBandParser:
         self._text = VisibleText(sink)
         direct = self._direct = DirectSink(sink, self._reader, self._text)
         # What needs no place in the order goes to the sink itself, without a call in between.
-        self.call_arguments: Callable[[Call, str], None] = (
-            direct.call_arguments
-        )  # the same as the sink's; each that is fetched costs 64 bytes
+        # The same as the sink's; each that is fetched costs 64 bytes.
+        self.call_arguments: Callable[..., None] = direct.call_arguments
         self.call_teller: Callable[[Call], Callable[[str], None]] = direct.call_teller
         self.call_repaired: Callable[[Call], None] = direct.call_repaired
         self.call_end: Callable[[Call], None] = sink.call_end
         self.call_error: Callable[[Call, str, str], None] = sink.call_error
         self.call_revoke: Callable[[Call, str], None] = sink.call_revoke
         self.calls_doubted: Callable[[str, str], None] = sink.calls_doubted
-        self.usage: Callable[[dict[str, Any]], None] = sink.usage
 
         self._has_ended = False  # the turn has, and what comes next takes that back: also what is held for long
         self._budget = RescanBudget()
@@ -229,9 +227,6 @@ class InBandParser:
             self._ignores_auto = True
             self.ignore_calls("auto", "all")
         return self._sink.call_start(name, id, source, place)
-
-    def call_restart(self, call: Call) -> None:
-        self._sink.call_restart(call)
 
     def call_whole(self, name: str, arguments: str, id: str | None = None) -> Call:
         self.go_on()

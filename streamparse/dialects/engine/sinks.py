@@ -37,7 +37,7 @@ class DirectSink:
         # Visible text revoked calls that were held: other markers may count from here on.
         self.has_revoked: bool = False
         self.reasoning: Callable[[str], None] = sink.reasoning
-        self.call_arguments: Callable[[Call, str], None] = sink.call_arguments
+        self.call_arguments: Callable[..., None] = sink.call_arguments
         self.call_teller: Callable[[Call], Callable[[str], None]] = sink.call_teller
         self.call_repaired: Callable[[Call], None] = sink.call_repaired
         self.error: Callable[..., None] = sink.error
