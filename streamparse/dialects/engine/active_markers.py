@@ -169,14 +169,12 @@ class _Selection:
         knows_all = reasoning and (has_all or "reasoning" in words)
         spans = list(catalogue.thoughts.values()) if knows_all else of_named
         self.thoughts: dict[str, Thought] = {marker: thought for thought in reversed(spans) for marker in thought.opens}
-        self.inside: frozenset[str] = frozenset(
-            marker for thought in of_named if thought.token for marker in thought.opens
-        )
+        inside = (marker for thought in of_named if thought.token for marker in thought.opens)
+        self.inside: frozenset[str] = frozenset(inside)
         tokens = frozenset(marker for thought in spans if thought.token for marker in thought.opens)
         self.tokens: frozenset[str] = tokens - self.inside
-        self.closers: frozenset[str] = frozenset(
-            marker for thought in spans if thought.opens for marker in thought.closes
-        )
+        closers = (marker for thought in spans if thought.opens for marker in thought.closes)
+        self.closers: frozenset[str] = frozenset(closers)
         self.any_thought: Thought = Thought(
             "any",
             opens=tuple(marker for thought in spans for marker in (*thought.opens, *thought.echoes)),
