@@ -127,7 +127,7 @@ class Timeline(msgspec.Struct):
 
 
 def analyse(marks: Iterable[Mark], *, axis: Axis = "seconds", finish: float | None = None) -> Timeline:
-    """Lay out one stream.  The marks are those of one parser, in order; a `Done` among them ends the stream.
+    """Lay out one stream.  The marks come from one parser, in order; a `Done` among them ends the stream.
 
     `finish` is when the finish reason came, which has no event of its own; without it the end is taken.
     """

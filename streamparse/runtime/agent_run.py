@@ -89,7 +89,7 @@ class TurnEnd(msgspec.Struct, frozen=True, tag_field="type", tag="turn_end"):
 
     `number` counts the run's requests from 0; `model` is the place of the one that was asked among the agent's.
     An answer that is `discarded` never came, or broke off before any tool had begun: it is not in the history and is
-    asked for again, so what was shown of it does not count; `failure` says why.
+    asked for again, so text and calls already shown do not count; `failure` says why.
     `lost` lists what the provider has no words for: a setting that it does not have, a name that it may refuse.
     """
 
@@ -416,7 +416,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             yield scope
 
     def _settle(self) -> None:
-        """Bring what is left of a run that was left before its end into its history."""
+        """Bring the rest of a run that was left before its end into its history."""
         if self._loop.finish is None:
             self._loop.take(loop.Interrupted(self._clock()))
         if self._answer is not None:
@@ -426,7 +426,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             self._loop.take(loop.RequestFailed(ModelFailure("cancelled"), self._clock()))
 
     def _forget_approvals(self) -> None:
-        """Forget what was requested in the latest turn: it can no longer be answered."""
+        """Forget the requests of the latest turn: they can no longer be answered."""
         self._was_denied = False
         beginning = f"{self.id}:{self._number}:"
         self._approvals = {key: each for key, each in self._approvals.items() if not key.startswith(beginning)}
