@@ -20,9 +20,9 @@ LONG_MODULES = {"runtime/turn.py": "two tables and one machine: each fact may ch
 """Modules that may be longer, with the reason."""
 REASON = re.compile(r"  # (?:bench|bound|source): \S")
 
-LONG_FOR_NOW = ("assembler/assembler.py", "dialects/engine/inband.py", "dialects/engine/markers.py",
+LONG_FOR_NOW = ("assembler/assembler.py", "dialects/engine/",
                 "parser/whole_bodies.py", "providers/openai_chat/wire.py")  # fmt: skip
-"""Modules that are being cut: they, or a function of theirs, are still too long."""
+"""Rooms and modules that are being cut: they, or a function of theirs, are still too long."""
 BARE_FOR_NOW = ("assembler/", "dialects/engine/", "dialects/grammars/", "frames/", "parser/", "reading/",
                 "providers/openai_responses/wire.py")  # fmt: skip
 """Rooms whose numbers have no reasons yet."""
@@ -75,4 +75,4 @@ def test_a_module_is_one_idea() -> None:
         for module in MODULES
         if len((PACKAGE / module).read_text(encoding="utf-8").splitlines()) > LONGEST_MODULE
     }
-    assert long - {*LONG_FOR_NOW} == {*LONG_MODULES}
+    assert {each for each in long if not each.startswith(LONG_FOR_NOW)} == {*LONG_MODULES}
