@@ -50,7 +50,7 @@ class Assembler:
     reads_markup = False
 
     def __init__(self, tools: Toolset, limits: Limits, mode: Mode = "lenient") -> None:
-        self.record = EventLog()
+        self.record: EventLog = EventLog()
         self._tools = tools
         self._limits = limits
         self._mode: Mode = mode
@@ -69,7 +69,7 @@ class Assembler:
         self._add_reasoning = self.record.reasoning.write
         self._turn = Turn()
         self._is_alert = False  # what comes next means more for what came before: a call waits, or a finish has come
-        self.calls_found = 0
+        self.calls_found: int = 0
         """How many calls have started so far."""
         self.is_watching = True
         """Whether text, a thought or a call behind a finish takes it back; else who stands in front says when."""

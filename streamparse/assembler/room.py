@@ -17,9 +17,9 @@ class Room:
     __slots__ = ("first", "max_args", "max_pending")
 
     def __init__(self, limits: Limits) -> None:
-        self.max_args = most(limits.max_call_args)
-        self.max_pending = most(limits.max_pending)
-        self.first = min(_PORTION, self.max_args, self.max_pending)
+        self.max_args: int = most(limits.max_call_args)
+        self.max_pending: int = most(limits.max_pending)
+        self.first: int = min(_PORTION, self.max_args, self.max_pending)
         """What a call may take that is open alone."""
 
     def find_excess(self, call: CallState, size: int, calls: Collection[CallState]) -> tuple[int, bool] | None:

@@ -27,17 +27,17 @@ class Turn:
     __slots__ = ("failure", "has_ended", "is_closed", "marker", "outcome", "revocation")
 
     def __init__(self) -> None:
-        self.has_ended = False
+        self.has_ended: bool = False
         """Whether the server ended its turn, and has not gone on since."""
-        self.is_closed = False
+        self.is_closed: bool = False
         """Whether `Done` was made, or is being made."""
         self.marker: Offset | None = None
         """Where the wire's own end marker is, once it has come and nothing that counts has followed it."""
         self.outcome: Outcome | None = None
         """What the last finish reason means; None without one."""
-        self.failure = ""
+        self.failure: str = ""
         """Why the turn does not count; empty if it does."""
-        self.revocation = ""
+        self.revocation: str = ""
         """Why all calls of the turn are revoked; empty if they are not."""
 
     @property
