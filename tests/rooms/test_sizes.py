@@ -23,7 +23,10 @@ LONG_MODULES = {
 """Modules that may be longer, with the reason."""
 REASON = re.compile(r"  # (?:bench|bound|source): \S")
 
-LONG_FOR_NOW = ("dialects/engine/inband.py", "dialects/engine/markers.py", "parser/whole_bodies.py")  # fmt: skip
+LONG_FOR_NOW = (
+    "dialects/engine/active_markers.py", "dialects/engine/inband.py", "dialects/engine/markers.py",
+    "parser/whole_bodies.py",
+)  # fmt: skip
 """Modules that are being cut: they, or a function of theirs, are still too long."""
 BARE_FOR_NOW = ("dialects/engine/", "dialects/grammars/", "parser/late_calls.py", "parser/to_builtins.py")  # fmt: skip
 """Rooms whose numbers have no reasons yet."""
