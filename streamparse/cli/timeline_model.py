@@ -37,8 +37,7 @@ PROSE_KINDS: Final[dict[type, str]] = {
 }
 
 
-# bound: of the length of the axis; less is 20 points of the picture, and hardly another figure
-_CLEARLY_LATE: Final = 0.02
+_CLEARLY_LATE: Final = 0.02  # source: the drawing; less of the length of the axis is hardly to be seen
 
 
 class Mark(msgspec.Struct, frozen=True):
