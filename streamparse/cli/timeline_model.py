@@ -37,11 +37,7 @@ PROSE_KINDS: Final[dict[type, str]] = {
 }
 
 
-<<<<<<< HEAD
-_CLEARLY_LATE: Final = 0.02  # bound: less of the length of the axis is hardly to be seen
-=======
 _CLEARLY_LATE: Final = 0.02  # source: the drawing; less of the length of the axis is hardly to be seen
->>>>>>> main
 
 
 class Mark(msgspec.Struct, frozen=True):
