@@ -22,7 +22,7 @@ from functools import lru_cache
 from os import PathLike
 from typing import Any, Final
 
-from streamparse.parser.chunks import has_base, is_answer, is_chunk, is_record, read_fields, read_message
+from streamparse.parser.chunks import NoAnswer, has_base, is_answer, is_record, read_fields, read_message
 from streamparse.patterns import lazy_re
 
 _API_RESPONSES: Final = ("BaseAPIResponse", "APIResponse", "AsyncAPIResponse", "LegacyAPIResponse")
@@ -70,21 +70,20 @@ def _read(thing: Any) -> Any:
     is_mapping = isinstance(thing, Mapping) and find_stream(thing) is None
     if is_mapping or is_answer(thing):
         return _Values().read(thing if is_mapping else read_fields(thing), 0)
-    if not (_is_list(thing) and all(map(_is_piece, thing))):
+    if not _is_list(thing):
         raise NoAnswer(explain_refusal(thing))
     pieces = []
     for chunk in thing:
         is_value = isinstance(chunk, (*_RAW, *_SCALARS)) or _is_list(chunk)
-        piece = chunk if is_value else read_message(chunk)  # of an event that an SDK's helper made up: None
-        if is_value or piece is not None:
+        try:
+            piece = chunk if is_value else read_message(chunk)
+        except NoAnswer:
+            raise NoAnswer(explain_refusal(thing)) from None
+        if is_value or piece is not None:  # an event that an SDK's helper made up is None
             pieces.append(piece)
     if pieces and all(isinstance(piece, _RAW) for piece in pieces):
         return _join(pieces)
     return _Values().read(pieces, 0)
-
-
-def _is_piece(thing: Any) -> bool:
-    return isinstance(thing, (*_RAW, *_SCALARS)) or _is_list(thing) or is_chunk(thing)
 
 
 def _join(pieces: Any) -> str | bytes:
@@ -177,10 +176,6 @@ def _find_fields(thing: Any) -> Mapping[str, Any] | None:
 
 
 # -- responses of HTTP clients -----------------------------------------------------------------------------------------
-
-
-class NoAnswer(TypeError):
-    """A thing is no answer; says in a sentence what to pass instead."""
 
 
 def has_method(thing: object, name: str) -> bool:

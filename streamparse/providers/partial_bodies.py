@@ -72,34 +72,39 @@ _BODIES: Final = _OTHERS | {"object", "candidates", "output", "error"}
 
 def complete_body(value: Any) -> Object | None:
     """Return the body that a value is a part of, or short for; None if it is whole, or shows nothing."""
+    completed = None
     match value:
         case (
             {"custom_id": _, "response": {"body": dict(body)}}
             | {"custom_id": _, "result": {"message": dict(body)} | {"error": dict(body)}}
             | {"recordId": _, "modelOutput": dict(body)}
         ):
-            return complete_body(body) or body
+            completed = complete_body(body) or body
         case {"type": kind, "content": str() | list()} if kind in MESSAGE_TYPES:
-            return _make_chat_body(write_chat_message(value))
+            completed = _make_chat_body(write_chat_message(value))
         case {"message": dict(message)}:
-            return _complete_choice(value, message)
+            completed = _complete_choice(value, message)
         case {"role": "model", "parts": list()}:
-            return _make_gemini_body({"content": value})
-        case {"content": {"role": "model", "parts": list()} | {"role": "model"}}:
-            return _make_gemini_body(value)
+            completed = _make_gemini_body({"content": value})
+        case (
+            {"content": {"role": "model", "parts": list()}}
+            | {"content": {"role": "model"} | {"parts": list()}, "finishReason": str()}
+            | {"content": {"role": "model"} | {"parts": list()}, "finish_reason": str()}
+        ):
+            completed = _make_gemini_body(value)
         case {"role": "assistant" | "model"} | {"content": list()}:
-            return _complete_message(value)
+            completed = _complete_message(value)
         case {"generation": str(text)}:
-            return _make_completion_body(text, value.get("stop_reason"))
+            completed = _make_completion_body(text, value.get("stop_reason"))
         case {"outputs": [{"text": str(text)} as first, *_]} if "type" not in first:  # as those of an interaction have
-            return _make_completion_body(text, first.get("stop_reason"))
+            completed = _make_completion_body(text, first.get("stop_reason"))
         case {"results": [{"outputText": str(text)} as first, *_]}:
-            return _make_completion_body(text, first.get("completionReason"))
+            completed = _make_completion_body(text, first.get("completionReason"))
         case [{"generated_text": str(text)}]:
-            return _make_completion_body(text)
+            completed = _make_completion_body(text)
         case list():
-            return _complete_list(value)
-    return None
+            completed = _complete_list(value)
+    return completed
 
 
 def _complete_choice(value: Object, message: Object) -> Object | None:
@@ -115,7 +120,7 @@ def _complete_choice(value: Object, message: Object) -> Object | None:
         return None
     if "role" not in message and (_SAID.isdisjoint(message) or not message.keys() <= _MESSAGE):
         return None
-    shared = {key: value[key] for key in ("finish_reason", "usage") if key in value}
+    shared: Object = {key: value[key] for key in ("finish_reason", "usage") if key in value}
     return _complete_message({"role": "assistant", **shared, **message})
 
 
@@ -125,24 +130,23 @@ def _complete_message(value: Object) -> Object | None:
     parts = content if isinstance(content, list) else []
     owner = _find_owner(parts)
     if "role" not in value:
-        is_alone = owner == "anthropic" and _OTHERS.isdisjoint(value)
-        return _make_anthropic_body(value) if is_alone else None
+        return _make_anthropic_body(value) if owner == "anthropic" and _OTHERS.isdisjoint(value) else None
     if value["role"] not in _ROLES or _SAID.isdisjoint(value):
         return None
-    has_calls = bool(value.get("tool_calls"))
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    is_anthropic = value.get("type") == "message" or ("stop_reason" in value and isinstance(content, str))
+    body = _make_chat_body(value)
     if isinstance(value.get("tool_plan"), str):
-        return {"message": {**value, "content": blocks}, "finish_reason": value.get("finish_reason")}
-    if _is_item(value):
-        return {"object": "response", "output": [value]}
-    if owner == "openai-chat" or has_calls:
-        return _make_chat_body(value)
-    is_anthropic = value.get("type") == "message" or (isinstance(content, str) and "stop_reason" in value)
-    if is_anthropic or owner == "anthropic":
-        return {**value, "type": "message", "content": blocks}  # a text is short for one block
-    if parts and all(isinstance(part, dict) and "type" not in part for part in parts):
-        return {"output": {"message": value}, "stopReason": value.get("stopReason")}
-    return _make_chat_body(value)
+        body = {"message": {**value, "content": blocks}, "finish_reason": value.get("finish_reason")}
+    elif _is_item(value):
+        body = {"object": "response", "output": [value]}
+    elif owner == "openai-chat" or value.get("tool_calls"):
+        pass
+    elif is_anthropic or owner == "anthropic":
+        body = {**value, "type": "message", "content": blocks}  # a text is short for one block
+    elif parts and all(isinstance(part, dict) and "type" not in part for part in parts):
+        body = {"output": {"message": value}, "stopReason": value.get("stopReason")}
+    return body
 
 
 def _complete_list(values: list[Any]) -> Object | None:
@@ -152,12 +156,12 @@ def _complete_list(values: list[Any]) -> Object | None:
     if owner == "gemini":
         return _make_gemini_body({"content": {"role": "model", "parts": values}})
     values = list(map(_make_item, values))
-    kinds = [value.get("type") if isinstance(value, dict) else None for value in values]
+    kinds = list(map(_get_kind, values))
     if not all(kinds):
         return None
     if "function_call" in kinds and ("thought" in kinds or "text" in kinds):  # its calls have the name of OpenAI's
         return {"object": "interaction", "outputs": values}
-    are_items = all(map(_is_item, (value for value in values if value["type"] == "message")))
+    are_items = all(_is_item(value) for kind, value in zip(kinds, values, strict=True) if kind == "message")
     if are_items and (owner == "openai-responses" or "message" in kinds):
         return {"object": "response", "output": values}
     return _make_anthropic_body({"content": values}) if owner == "anthropic" or {*kinds} == {"text"} else None
@@ -166,13 +170,13 @@ def _complete_list(values: list[Any]) -> Object | None:
 def _make_item(value: Any) -> Any:
     """Return a message of the Responses API as its answers have it; in a history there may be less of it."""
     match value:
-        case {"role": "assistant", "type": "message", "content": str(text)} if "stop_reason" not in value:
-            pass
-        case {"role": "assistant", "content": str(text)} if "type" not in value:
-            pass
-        case _:
-            return value
-    return {**value, "type": "message", "content": [{"type": "output_text", "text": text}]}
+        case {"role": "assistant", "content": str(text)} if value.get("type", "message") == "message":
+            if "type" in value and "stop_reason" in value:  # Anthropic's
+                return value
+            return {**value, "type": "message", "content": [{"type": "output_text", "text": text}]}
+        case {"role": "assistant", "content": _} if "type" not in value:
+            return {**value, "type": "message"}
+    return value
 
 
 # -- values without any message around them ----------------------------------------------------------------------------
@@ -183,21 +187,22 @@ def wrap_bare_value(value: Any) -> Object | None:
     calls = value if isinstance(value, list) else [value]
     if calls and all(map(_is_call, calls)):
         return _make_chat_body({"role": "assistant", "tool_calls": calls})
+    body = _complete_list([value]) if isinstance(value, dict) else None
     match value:
-        case [{"text": str()}, *_] if all(part.keys() == {"text"} for part in value):
-            return _make_gemini_body({"content": {"role": "model", "parts": value}})
-        case {"type": _} | {"role": _} | {"toolUse": _} | {"functionCall": _} | {"function_call": _}:
-            return _complete_list([value])
+        case _ if body is not None:
+            pass
+        case [_, *_] if all(isinstance(part, dict) and part.keys() == {"text"} for part in value):
+            body = _make_gemini_body({"content": {"role": "model", "parts": value}})
         case {"content": [*blocks]} if {*map(_get_kind, blocks)} == {"text"}:
-            return _make_anthropic_body(value)
+            body = _make_anthropic_body(value)
         case {"toolCalls": _} if next(extract_calls(value), None) is not None:
-            return None  # an envelope, as a model writes it: its calls and its text are found in its JSON
-        case {"content": str(text)} | {"text": str(text)} if _BODIES.isdisjoint(value):
+            pass  # an envelope, as a model writes it: its calls and its text are found in its JSON
+        case {"content": str(text)} | {"text": str(text)} | {"output_text": str(text)} if _BODIES.isdisjoint(value):
             calls = value.get("tool_calls")
             calls = [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
             reason = value.get("finish_reason")
-            return _make_chat_body({"role": "assistant", "content": text, "tool_calls": calls, "finish_reason": reason})
-    return None
+            body = _make_chat_body({"role": "assistant", "content": text, "tool_calls": calls, "finish_reason": reason})
+    return body
 
 
 def _is_call(value: Any) -> bool:
