@@ -59,7 +59,6 @@ def read_message(chunk: Any) -> Message | None:
 
     Raises NoAnswer for other objects, and whatever the code of an SDK's object raises.
     """
-    kind = _inspect(chunk.__class__)
     message: Message | None = None
     match chunk:
         case dict() if chunk.get("type") == CHUNK_TYPE and "tool_call_chunks" in chunk:
@@ -70,7 +69,7 @@ def read_message(chunk: Any) -> Message | None:
             message = bytes(chunk)
         case Mapping():
             message = read_message(dict(chunk))
-        case _ if kind.held_in is not None:
+        case _ if (kind := _inspect(chunk.__class__)).held_in is not None:
             message = read_message(getattr(chunk, kind.held_in)) if kind.held_in else None
         case _ if is_answer(chunk):
             message = read_message(read_fields(chunk, kind.left_out))
@@ -78,7 +77,7 @@ def read_message(chunk: Any) -> Message | None:
             message = _write_event(event, data)
         case _:
             name = chunk.__class__.__name__
-            lacks = f"and {name} has no field of an answer" if kind.dump else f"not {name}"
+            lacks = f"and {name} has no field of an answer" if is_model(chunk) else f"not {name}"
             raise NoAnswer(f"a chunk must be bytes, str, a mapping or an SDK's object, {lacks}")
     return message
 

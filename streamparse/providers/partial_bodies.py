@@ -135,17 +135,21 @@ def _complete_message(value: Object) -> Object | None:
         return None
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
     is_anthropic = value.get("type") == "message" or ("stop_reason" in value and isinstance(content, str))
-    body = _make_chat_body(value)
+    body: Object | None
     if isinstance(value.get("tool_plan"), str):
         body = {"message": {**value, "content": blocks}, "finish_reason": value.get("finish_reason")}
     elif _is_item(value):
         body = {"object": "response", "output": [value]}
     elif owner == "openai-chat" or value.get("tool_calls"):
-        pass
+        body = _make_chat_body(value)
+    elif is_anthropic and isinstance(content, list):
+        body = None  # it is whole
     elif is_anthropic or owner == "anthropic":
         body = {**value, "type": "message", "content": blocks}  # a text is short for one block
     elif parts and all(isinstance(part, dict) and "type" not in part for part in parts):
         body = {"output": {"message": value}, "stopReason": value.get("stopReason")}
+    else:
+        body = _make_chat_body(value)
     return body
 
 
