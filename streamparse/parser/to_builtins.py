@@ -41,7 +41,7 @@ class Unreadable(ValueError):
 
 
 def to_builtins(thing: Any) -> Any:
-    """Return a text as `str`, a body as `bytes`, anything else as JSON values; None for None.
+    """Return a text as `str`, a body as `bytes`, anything else as JSON values.
 
     Pieces of text or of a body, in a list, are joined.  Raises NoAnswer, which is a TypeError, and Unreadable.
     """
@@ -63,8 +63,8 @@ def _read(thing: Any) -> Any:
     thing = unwrap_http_response(thing)
     if is_http_response(thing):
         return read_http_body(thing)
-    if thing is None:
-        return None
+    if type(thing) in _SCALARS:
+        return thing
     if isinstance(thing, _RAW):
         return _repair_surrogates(_read_text(thing)) if isinstance(thing, _TEXT) else bytes(thing)
     is_mapping = isinstance(thing, Mapping) and find_stream(thing) is None

@@ -23,6 +23,7 @@ from streamparse.parser.assembly_line import AssemblyLine
 from streamparse.parser.late_calls import JSONRun
 from streamparse.parser.options import ParserOptions
 from streamparse.parser.to_builtins import Unreadable, to_builtins
+from streamparse.parser.wire_selector import PASS
 from streamparse.patterns import lazy_re
 from streamparse.providers.partial_bodies import complete_body, wrap_bare_value
 from streamparse.providers.wires import DEFAULT_WIRE, UNDECIDED_FRAMES
@@ -38,8 +39,6 @@ _EVENT: Final = lazy_re(r"response\..+|ping|\w+[-_](?:start|delta|stop|end)|.+\.
 _CONVERSE: Final = frozenset(
     {"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop"}
 )
-_PASS: Final = "pass a body, its message or its calls, a list of its chunks, or the text of the answer"
-
 Shown = TypeVar("Shown")
 
 
@@ -249,7 +248,7 @@ class BodyReader:
             return self._read_text(body.text or "")
         line = _BodyLine(self.options, wire or self.options.otherwise)
         line.take_frames(body)
-        if wire is None:
+        if body.wire is None and (wire is None or body.framing is None):
             line.reject(body)
         return line
 
@@ -344,10 +343,12 @@ class _BodyLine(AssemblyLine):
             self._is_open = False
 
     def reject(self, body: Body) -> None:
-        """No frame showed its wire: if the one that was tried found no fault, it is no answer at all."""
-        if body.frames and self._is_open and not self.response.errors:
+        """No frame showed its wire: bytes without a fault are then no answer, nor are values of which nothing came."""
+        errors = self.response.errors
+        is_said = bool(errors) if body.framing is not None else any(each.code == "not_a_stream" for each in errors)
+        if body.frames and self._is_open and self.is_silent and not is_said:
             self._record.position = body.frames[-1]
-            message = f"this is no answer of a known wire: {read_excerpt(body.frames[0])!r}; {_PASS}"
+            message = f"no known wire speaks like this: {read_excerpt(body.frames[0])!r}; {PASS}"
             self._assembler.error("stream", "not_a_stream", message)
 
     def end(self, recovers: bool) -> ParsedResponse:
