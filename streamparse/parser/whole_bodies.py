@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from streamparse.assembler import Offset, ParseHalted
+from streamparse.dialects import Dialects, Quoted, Reasoning
 from streamparse.dialects.grammars.call_json import extract_calls
 from streamparse.frames import AutoFramer, Format, Frame, FramingError
 from streamparse.json import snapshot
@@ -259,31 +260,34 @@ class BodyReader:
 
 
 class WholeParser:
-    """The question that all parsers of whole responses answer in the same way."""
-
-    def parse(self, body: Any) -> ParsedResponse:
-        """Read one body."""
-        raise NotImplementedError
-
-    def can_parse(self, body: Any) -> bool:
-        """Whether this parser finds something in a body: a call, whole or broken, or an intent."""
-        response = self.parse(body)
-        return bool(response.tool_calls or response.broken_calls or response.intents)
-
-
-class NativeReader(WholeParser):
-    """What the parsers share that look for no markup: a reader of native fields, which leaves the text."""
+    """What the parsers of whole responses share; alone it reads native fields, and leaves the text as it is."""
 
     def __init__(
         self,
         wire: str = "auto",
         *,
         otherwise: str = DEFAULT_WIRE,
+        dialects: Dialects = (),
         tools: Iterable[Any] | None = None,
+        reasoning: Reasoning = "auto",
         limits: Limits = Limits(),  # noqa: B008 - frozen
+        quoted: Quoted = "text",
     ) -> None:
-        options = ParserOptions(wire=wire, otherwise=otherwise, dialects=(), tools=read_toolset(tools), limits=limits)
-        self._reader = BodyReader(options)
+        self._reader = BodyReader(
+            ParserOptions(
+                wire=wire, otherwise=otherwise, dialects=dialects, tools=read_toolset(tools), reasoning=reasoning,
+                limits=limits, quoted=quoted,
+            )
+        )  # fmt: skip
+
+    def parse(self, body: Any) -> ParsedResponse:
+        """Read one body."""
+        return self._reader.read(body).response
+
+    def can_parse(self, body: Any) -> bool:
+        """Whether this parser finds something in a body: a call, whole or broken, or an intent."""
+        response = self.parse(body)
+        return bool(response.tool_calls or response.broken_calls or response.intents)
 
 
 class _BodyLine(AssemblyLine):
