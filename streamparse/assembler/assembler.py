@@ -96,16 +96,17 @@ class Assembler:
     @property
     def is_silent(self) -> bool:
         """Whether nothing of an answer has come so far, nor its end, nor a failure; token counts are none of these."""
-        return self._has_said_nothing and self.record.response.finish_reason is None and not self._failed
+        return self.has_said_nothing and self.record.response.finish_reason is None and not self._failed
 
     @property
     def is_empty(self) -> bool:
         """Whether the model ended its turn, for no call, and said nothing."""
         has_ended_well = self.has_ended and self._outcome in (None, "stop") and not self._failed
-        return has_ended_well and self._has_said_nothing
+        return has_ended_well and self.has_said_nothing
 
     @property
-    def _has_said_nothing(self) -> bool:
+    def has_said_nothing(self) -> bool:
+        """Whether nothing that is part of an answer has come so far."""
         response = self.response
         content = response.content or response.reasoning or response.refusal or response.own_items
         return not (content or self.calls_found)

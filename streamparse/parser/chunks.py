@@ -22,7 +22,6 @@ name.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache, partial
 from types import SimpleNamespace
@@ -144,14 +143,9 @@ def _list_names(fields: Mapping[str, Any]) -> list[str]:
 def is_answer(thing: Any) -> bool:
     """Whether an object is a record, and may be an answer, a part of one, or an event of a stream."""
     declared = _inspect(thing.__class__).fields
-    if declared is None or isinstance(thing, type):
+    if declared is None:
         return False
     return not (_ANSWER_FIELDS.isdisjoint(declared) and _ANSWER_FIELDS.isdisjoint(_list_field_names(thing)))
-
-
-def is_record(thing: Any) -> bool:
-    """Whether the class of an object declares its fields."""
-    return declares_fields(thing.__class__) and not isinstance(thing, type)
 
 
 def declares_fields(kind: type) -> bool:
@@ -187,25 +181,3 @@ def _list_field_names(record: Any) -> Collection[str]:
         return vars(record).keys()
     extra = getattr(record, "model_extra", None) if is_model(record) else None
     return (_inspect(record.__class__).fields or frozenset()) | (extra or {}).keys()
-
-
-# -- decoded messages, written as the bytes that they were -------------------------------------------------------------
-
-
-def encode_message(message: Mapping[str, Any]) -> bytes:
-    """Return the JSON of a message.
-
-    Raises ValueError or RecursionError for a number or a depth beyond every bound, and TypeError for odd keys.
-    """
-    return json.dumps(message, default=_make_jsonable).encode()
-
-
-def _make_jsonable(value: Any) -> Any:
-    """Convert what an SDK puts into a message besides JSON; the last resort is its `str`."""
-    if isinstance(value, (bytes, bytearray)):
-        import base64  # noqa: PLC0415 - rarely needed
-
-        return base64.b64encode(value).decode()  # as the wire of boto3's messages had it
-    if is_record(value):
-        return dict(read_fields(value))
-    return dict(value) if isinstance(value, Mapping) else str(value)

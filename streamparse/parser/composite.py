@@ -27,7 +27,7 @@ from streamparse.dialects import Dialects, Quoted, Reasoning
 from streamparse.events import Source
 from streamparse.json import JSONError, read
 from streamparse.limits import Limits
-from streamparse.parser.intents import HeuristicParser, find_intents
+from streamparse.parser.intents import find_intents
 from streamparse.parser.whole_bodies import WholeParser
 from streamparse.protocols import ToolCallParser
 from streamparse.providers.wires import DEFAULT_WIRE, WireName
@@ -78,14 +78,6 @@ class CompositeParser(WholeParser):
         for parser in self._parsers or ():
             if not isinstance(parser, ToolCallParser):
                 raise TypeError(f"a parser needs can_parse and parse, got {parser!r}")
-        if given is None and strategy == "first":
-            options = self._reader.options
-            shared: dict[str, Any] = {
-                "wire": wire, "otherwise": otherwise, "tools": options.tools, "limits": limits
-            }  # fmt: skip
-            markup = MarkupParser(options.dialects, reasoning=reasoning, **shared)
-            in_text = (markup, JSONContentParser(**shared), HeuristicParser(**shared)) if options.dialects else ()
-            self._parsers = (NativeParser(**shared), *in_text)
 
     def parse(self, body: Any) -> ParsedResponse:
         """Parse one body; `raw_response` is the body itself."""
@@ -100,6 +92,9 @@ class CompositeParser(WholeParser):
         response = self._reader.read(body, recovers=True).response
         if response.broken_calls:
             _put_native_first(response)
+        native = [call for call in response.tool_calls if call.index not in response.formats]
+        if self._strategy == "first" and native:
+            response.tool_calls = native
         intents = find_intents(response.content, options.tools)
         if intents:
             known = {call.name for call in response.tool_calls} | {intent.name for intent in response.intents}

@@ -15,11 +15,12 @@ from streamparse.events import Error, Event
 from streamparse.frames import AutoFramer, Frame, Framer
 from streamparse.limits import Limits
 from streamparse.parser.assembly_line import AssemblyLine
-from streamparse.parser.chunks import Record, encode_message, read_message
+from streamparse.parser.chunks import Record, read_message
 from streamparse.parser.empty_answers import MOST_LOOKED_AT
 from streamparse.parser.fast_path import FastPath
 from streamparse.parser.options import ParserOptions
 from streamparse.parser.text import SurrogateJoiner
+from streamparse.parser.to_builtins import encode_message
 from streamparse.parser.wire_selector import WireSelector
 from streamparse.providers.wires import WireName
 from streamparse.reading.wire import UnknownMessage
@@ -324,7 +325,7 @@ class StreamParser(AssemblyLine):
     def _feed_message(self, message: Mapping[str, Any]) -> list[Event]:
         try:
             data = encode_message(message)
-        except (ValueError, RecursionError, TypeError) as error:
+        except (ValueError, RecursionError) as error:
             return self._refuse(error)
         frame = Frame(data, offset=self._message_bytes)
         self._message_bytes += len(data)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import binascii
 import enum
 import inspect
+import json
 import types
 from collections import UserString
 from collections.abc import AsyncIterable, Iterable, Mapping, Sequence, Set, ValuesView
@@ -22,7 +23,7 @@ from functools import lru_cache
 from os import PathLike
 from typing import Any, Final
 
-from streamparse.parser.chunks import NoAnswer, has_base, is_answer, is_record, read_fields, read_message
+from streamparse.parser.chunks import NoAnswer, declares_fields, has_base, is_answer, read_fields, read_message
 from streamparse.patterns import lazy_re
 
 _API_RESPONSES: Final = ("BaseAPIResponse", "APIResponse", "AsyncAPIResponse", "LegacyAPIResponse")
@@ -109,7 +110,7 @@ def _find_separator(parts: list[bytes]) -> str:
 
 def _is_list(thing: Any) -> bool:
     is_many = isinstance(thing, _MANY) and not isinstance(thing, UserString)
-    return thing.__class__ is list or (is_many and not is_record(thing))
+    return thing.__class__ is list or (is_many and not declares_fields(thing.__class__))
 
 
 def _read_text(thing: str | UserString) -> str:
@@ -122,6 +123,18 @@ def _repair_surrogates(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def encode_message(message: Mapping[str, Any]) -> bytes:
+    """Return the JSON of a decoded message, which may hold what an SDK puts into one besides JSON.
+
+    Raises ValueError or RecursionError for a number or a depth beyond every bound.
+    """
+    try:
+        text = json.dumps(message)
+    except TypeError:
+        text = json.dumps(_Values().read(message, 0))
+    return text.encode()
 
 
 class _Values:
@@ -166,7 +179,7 @@ class _Values:
 
 def _find_fields(thing: Any) -> Mapping[str, Any] | None:
     """Return the fields of a value within an answer; None if it has no fields."""
-    if is_record(thing):
+    if declares_fields(thing.__class__):
         return read_fields(thing)
     if isinstance(thing, (BaseException, PathLike, type, types.ModuleType, types.FunctionType)):
         return None

@@ -306,10 +306,8 @@ class _BodyLine(AssemblyLine):
     @property
     def is_silent(self) -> bool:
         """Whether nothing of an answer has come, and no failure."""
-        response = self.response
-        said = response.content or response.reasoning or response.refusal or response.own_items
-        failed = any(error.code == "provider_error" for error in response.errors)
-        return not (said or failed or self._assembler.calls_found)
+        failed = any(error.code == "provider_error" for error in self.response.errors)
+        return self._assembler.has_said_nothing and not failed
 
     def take_frames(self, body: Body) -> None:
         """Take the frames of a wire, and the end of the body."""
