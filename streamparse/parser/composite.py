@@ -92,7 +92,7 @@ class CompositeParser(WholeParser):
         response = self._reader.read(body, recovers=True).response
         if response.broken_calls:
             _put_native_first(response)
-        native = [call for call in response.tool_calls if call.index not in response.formats]
+        native = [call for call in response.tool_calls if call.index not in response.dialects]
         if self._strategy == "first" and native:
             response.tool_calls = native
         intents = find_intents(response.content, options.tools)
@@ -173,7 +173,7 @@ class JSONContentParser(WholeParser):
             response.tool_calls = []
             return response
         found = self._reader.read_text(response.content, recovers=True)
-        for name in ("content", "tool_calls", "order", "formats"):
+        for name in ("content", "tool_calls", "order", "dialects"):
             setattr(response, name, getattr(found, name))
         return response
 
@@ -217,8 +217,8 @@ def merge_readings(parsers: Sequence[ToolCallParser], strategy: Strategy, body: 
     for at, reading in enumerate(readings):
         numbers = {made.index: index for index, same in enumerate(groups) for owner, made in same if owner == at}
         _renumber(response, reading, numbers)
-    firsts = [(index, same[0][1].index, readings[same[0][0]].formats) for index, same in enumerate(groups)]
-    response.formats = {index: formats[old] for index, old, formats in firsts if old in formats}
+    firsts = [(index, same[0][1].index, readings[same[0][0]].dialects) for index, same in enumerate(groups)]
+    response.dialects = {index: dialects[old] for index, old, dialects in firsts if old in dialects}
     response.errors = _drop_repeats(response.errors)
     response.order.sort(key=attrgetter("content"))
     return response
@@ -251,7 +251,7 @@ def _put_native_first(response: ParsedResponse) -> None:
     doubles = [place for place, broken in enumerate(response.broken_calls) if broken.code == "duplicate_call"]
     in_text: defaultdict[object, deque[int]] = defaultdict(deque)
     for at, call in enumerate(response.tool_calls if doubles else ()):
-        if call.index in response.formats:  # its source does not tell: a native call may have been repaired
+        if call.index in response.dialects:  # its source does not tell: a native call may have been repaired
             in_text[_identify(call)].append(at)
     for place in doubles:
         double = response.broken_calls[place]
@@ -270,7 +270,7 @@ def _exchange(response: ParsedResponse, at: int, place: int, repairs: tuple[str,
     source: Source = "repaired" if repairs else "native"
     response.tool_calls[at] = replace(call, id=kept, source=source, reason="".join(repairs[:1]), raw=double.raw)
     response.broken_calls[place] = replace(double, id=left, raw=call.raw)
-    response.formats[double.index] = response.formats.pop(call.index)
+    response.dialects[double.index] = response.dialects.pop(call.index)
 
 
 def _group_equal(found: Iterable[tuple[int, Iterable[Made], Callable[[Made], object]]]) -> list[Same[Made]]:

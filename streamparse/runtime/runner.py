@@ -7,11 +7,12 @@ import uuid
 from collections.abc import AsyncIterable, Callable, Collection, Iterable
 from functools import partial
 from types import TracebackType
-from typing import Any, Never, Self
+from typing import Any, Never, Self, TypedDict
 
 import anyio
 import anyio.abc
 
+from streamparse.limits import MIB
 from streamparse.repair import Gate, Guard
 from streamparse.runtime.admission import Allowed, read_allowed
 from streamparse.runtime.run import Batch, Run, Settings
@@ -19,7 +20,22 @@ from streamparse.runtime.threads import Threads
 from streamparse.runtime.turn import Turn
 from streamparse.tools import ToolResult
 
-MIB = 1024 * 1024
+
+class RunnerOptions(TypedDict, total=False):
+    """The keywords of `ToolRunner`, as `Agent` takes them, too."""
+
+    limit: int
+    timeout: float | None
+    time_limit: float | None
+    max_result: int
+    max_buffered: int
+    tier: int
+    guards: Iterable[Guard]
+    coerce: bool
+    sanitise: bool
+    allow: Collection[Allowed]
+    clock: Callable[[], float]
+    wall_clock: Callable[[], float]
 
 
 class ToolRunner:
