@@ -37,7 +37,7 @@ PROSE_KINDS: Final[dict[type, str]] = {
 }
 
 
-_CLEARLY_LATE: Final = 0.02
+_CLEARLY_LATE: Final = 0.02  # bound: of the axis; less is hardly to be seen
 """Of the length of the axis: less is hardly to be seen."""
 
 

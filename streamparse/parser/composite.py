@@ -31,7 +31,7 @@ from streamparse.parser.intents import find_intents
 from streamparse.parser.whole_bodies import WholeParser
 from streamparse.protocols import ToolCallParser
 from streamparse.providers.wires import DEFAULT_WIRE, WireName
-from streamparse.response import FACTS, BrokenCall, ParsedResponse, ToolCall
+from streamparse.response import FACTS, BrokenCall, Mark, ParsedResponse, ToolCall
 from streamparse.unknown_names import list_known
 
 Strategy: TypeAlias = Literal["merge", "first"]
@@ -188,12 +188,7 @@ def merge_readings(parsers: Sequence[ToolCallParser], strategy: Strategy, body: 
     and those before all text; other calls stand behind it.
     """
     readings = [parser.parse(body) for parser in parsers]
-    calling = [number for number, reading in enumerate(readings) if reading.tool_calls]
-    counting = calling if strategy == "merge" else calling[:1]
-    calls = _group_equal((number, readings[number].tool_calls, _identify) for number in counting)
-    for same in calls:
-        same.sort(key=_is_not_native)
-    calls.sort(key=lambda same: _is_not_native(same[0]))
+    calls = _merge_calls(readings, strategy)
     broken = _group_equal(
         (number, reading.broken_calls, attrgetter("name", "raw", "code")) for number, reading in enumerate(readings)
     )
@@ -213,15 +208,17 @@ def merge_readings(parsers: Sequence[ToolCallParser], strategy: Strategy, body: 
     response.intents = _drop_repeats(
         each for reading in readings for each in reading.intents if each.name not in called
     )
-    groups: list[Same[Any]] = [*calls, *broken]
-    for at, reading in enumerate(readings):
-        numbers = {made.index: index for index, same in enumerate(groups) for owner, made in same if owner == at}
-        _renumber(response, reading, numbers)
-    firsts = [(index, same[0][1].index, readings[same[0][0]].dialects) for index, same in enumerate(groups)]
-    response.dialects = {index: dialects[old] for index, old, dialects in firsts if old in dialects}
-    response.errors = _drop_repeats(response.errors)
-    response.order.sort(key=attrgetter("content"))
+    _renumber(response, readings, [*calls, *broken])
     return response
+
+
+def _merge_calls(readings: Sequence[ParsedResponse], strategy: Strategy) -> list[Same[ToolCall]]:
+    calling = [number for number, reading in enumerate(readings) if reading.tool_calls]
+    counting = calling if strategy == "merge" else calling[:1]
+    calls = _group_equal((number, readings[number].tool_calls, _identify) for number in counting)
+    for same in calls:
+        same.sort(key=_is_not_native)
+    return sorted(calls, key=lambda same: _is_not_native(same[0]))
 
 
 def _is_not_native(found: tuple[int, ToolCall]) -> bool:
@@ -229,18 +226,27 @@ def _is_not_native(found: tuple[int, ToolCall]) -> bool:
     return found[1].source != "native"
 
 
-def _renumber(response: ParsedResponse, reading: ParsedResponse, numbers: dict[int, int]) -> None:
-    """Take over the errors and the places of a reading, in which calls are known by other numbers."""
-    response.errors += [
-        error if error.index is None else replace(error, index=numbers.get(error.index)) for error in reading.errors
-    ]
-    is_same = (reading.content, reading.reasoning) == (response.content, response.reasoning)
-    known = {(mark.what, mark.index) for mark in response.order}
-    for mark in reading.order:
-        is_own = (mark.what == "call" or reading.items is response.items) and (is_same or not mark.content)
-        index = numbers.get(mark.index) if mark.what == "call" else mark.index
-        if is_own and index is not None and (mark.what, index) not in known:
-            response.order.append(replace(mark, index=index))
+def _renumber(response: ParsedResponse, readings: Sequence[ParsedResponse], groups: list[Same[Any]]) -> None:
+    """Take over the errors, dialects and places of the readings, in which calls are known by other numbers."""
+    order: dict[tuple[str, int], Mark] = {}
+    response.dialects = {}
+    for at, reading in enumerate(readings):
+        numbers = {made.index: index for index, same in enumerate(groups) for owner, made in same if owner == at}
+        response.errors += [
+            error if error.index is None else replace(error, index=numbers.get(error.index)) for error in reading.errors
+        ]
+        is_same = (reading.content, reading.reasoning) == (response.content, response.reasoning)
+        for mark in reading.order:
+            is_own = mark.what == "call" or reading.items is response.items
+            index = numbers.get(mark.index) if mark.what == "call" else mark.index
+            if is_own and index is not None and (is_same or not mark.content):
+                order.setdefault((mark.what, index), replace(mark, index=index))
+    for index, same in enumerate(groups):
+        at, first = same[0]
+        if first.index in readings[at].dialects:
+            response.dialects[index] = readings[at].dialects[first.index]
+    response.errors = _drop_repeats(response.errors)
+    response.order = sorted(order.values(), key=attrgetter("content"))
 
 
 def _put_native_first(response: ParsedResponse) -> None:

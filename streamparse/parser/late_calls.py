@@ -108,8 +108,8 @@ def _find_reason(content: str, options: ParserOptions, was_read: bool) -> str:
 _CANDIDATE: Final = re.compile(r"^[ \t]*(?:```[\w-]*[ \t]*\r?\n\s*)?(?=[\[{])", re.MULTILINE)
 _REST: Final = re.compile(r"[\s;]*(?:```(?!\w)\s*)?")
 _FIRST: Final = re.compile(r"\s*[\[{`]")
-_TAIL: Final = 256
-_CANDIDATES: Final = 64
+_TAIL: Final = 256  # bound: blanks and the end of a fence behind JSON; else all prose would be searched
+_CANDIDATES: Final = 64  # bound: each line that begins like JSON is one, and is scanned to its end
 _ENVELOPES: Final = frozenset(
     {"tool_calls", "toolCalls", "tool_uses", "function_call", "functionCall", "tool_call", "toolCall"}
 )

@@ -27,8 +27,8 @@ from streamparse.parser.chunks import NoAnswer, declares_fields, has_base, is_an
 from streamparse.patterns import lazy_re
 
 _API_RESPONSES: Final = ("BaseAPIResponse", "APIResponse", "AsyncAPIResponse", "LegacyAPIResponse")
-_MOST_DEPTH: Final = 256
-_MOST_VALUES: Final = 1_000_000
+_MOST_DEPTH: Final = 256  # bound: an object that holds itself has no end
+_MOST_VALUES: Final = 1_000_000  # bound: nor has one whose fields are made when they are asked for
 _TEXT: Final = (str, UserString)
 _RAW: Final = (*_TEXT, bytes, bytearray, memoryview)
 _SCALARS: Final = (bool, int, float, type(None))

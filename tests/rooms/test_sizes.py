@@ -21,7 +21,7 @@ LONG_MODULES = {"runtime/turn.py": "two tables and one machine: each fact may ch
 REASON = re.compile(r"  # (?:bench|bound|source): \S")
 
 LONG_FOR_NOW = ("assembler/assembler.py", "dialects/engine/inband.py", "dialects/engine/markers.py",
-                "parser/whole_bodies.py", "providers/openai_chat/wire.py")  # fmt: skip
+                "dialects/engine/active_markers.py", "providers/openai_chat/wire.py")  # fmt: skip
 """Modules that are being cut: they, or a function of theirs, are still too long."""
 BARE_FOR_NOW = ("assembler/", "dialects/engine/", "dialects/grammars/", "frames/", "parser/", "reading/",
                 "providers/openai_responses/wire.py")  # fmt: skip
