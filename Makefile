@@ -4,7 +4,7 @@
 #   make test      style, types, and every test
 #   make coverage  the plain tests again, traced; fails if a room has lost branch coverage
 #   make bench     what the parser costs, against every bound that is promised; RELEASE=PATH beside a tree of the last release
-#   make performance  the same figures, written into docs/performance.md
+#   make performance  the same figures, written into docs/internals/performance.md
 #   make nightly   the coverage, the property tests with 20,000 examples each, and 300 mutants of the core, SEED=7 for others
 #   make mutants   what the tests of the core do not notice: 300 mutants, an hour on two cores; DRAW=60 SEED=7 for others
 #                  and the bugs that were written by hand, which must all be caught

@@ -1,4 +1,4 @@
-"""`streamparse formats`: what is known of each format, as a list or as Markdown (`docs/formats.md` is such a page).
+"""`streamparse formats`: what is known of each format, as a list or as the Markdown of `docs/internals/dialects.md`.
 
 Facts come from the rows of the table.  How a format streams is tried: its example is read one character at a time,
 once with the schemas of its tools and once without.

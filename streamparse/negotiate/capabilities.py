@@ -107,7 +107,7 @@ def _read_providers() -> dict[str, Provider]:
 def _read_families() -> dict[str, Family]:
     families: dict[str, Family] = {}
     for name, row in _read_table()["families"].items():
-        page = f"docs/formats.md: {', '.join(row.get('dialects', ()))}"
+        page = f"docs/internals/dialects.md: {', '.join(row.get('dialects', ()))}"
         families[name] = msgspec.convert({"source": page, **_read_row("families", name)}, Family)
     return families
 

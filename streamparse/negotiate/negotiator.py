@@ -27,7 +27,7 @@ from streamparse.negotiate.learner import NATIVE, CapabilityLearner, Figures
 from streamparse.negotiate.profiles import Configuration, OutputMode, Profile
 from streamparse.protocols import ToolDefinitionAdapter, ToolResultAdapter
 from streamparse.providers.adapters import adapter_for
-from streamparse.providers.names import ADAPTER_OF_WIRE, NATIVE_FORMATS
+from streamparse.providers.names import ADAPTER_OF_WIRE, NATIVE_FORMATS, PROVIDERS
 from streamparse.providers.wires import DEFAULT_WIRE, WIRES, find_wire_name
 from streamparse.unknown_names import list_known
 from streamparse.writing.prompts import PROMPTS
@@ -202,7 +202,8 @@ def _require_provider(name: str | None) -> tuple[str, Provider]:
     if name is None:
         return "general", GENERAL
     if (found := find_provider(name)) is None:
-        raise ValueError(f"unknown provider {name!r}: leave it out for the general rules, or write a profile")
+        known = list_known(name, PROVIDERS, ADAPTER_OF_WIRE)
+        raise ValueError(f"unknown provider {name!r}: leave it out for the general rules, or write a profile; {known}")
     return found
 
 

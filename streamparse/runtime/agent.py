@@ -9,19 +9,29 @@ What follows an answer is decided in `streamparse.runtime.loop`; `streamparse.ru
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Generic, TypeAlias, TypeVar, cast, overload
+from typing import Any, Final, Generic, TypeAlias, TypeVar, Unpack, cast, overload
 
 import anyio
 import msgspec
 
 from streamparse.negotiate import NegotiatedFormat
+from streamparse.runtime.admission import OLD_KEYWORDS
 from streamparse.runtime.agent_run import AgentModel, AgentRun, AgentSettings, Models, PrepareHistory, RunResult
 from streamparse.runtime.history import History
+from streamparse.runtime.runner import RunnerOptions
 from streamparse.runtime.stops import StopCondition
+from streamparse.runtime.threads import find_event_loop
 from streamparse.tools import Toolset, make_output_tool
+from streamparse.unknown_names import check_keywords
 from streamparse.writing.parts import Document, Image
 
 Output = TypeVar("Output")
+
+_KEYWORDS: Final = (
+    *("system", "stop", "output_type", "settings", "prepare_history", "ask_again"),
+    *RunnerOptions.__annotations__,
+    *OLD_KEYWORDS,  # of which `ToolRunner` says what is written now
+)
 
 PromptParts: TypeAlias = str | Image | Document | Iterable[str | Image | Document]
 
@@ -54,21 +64,21 @@ class Agent(Generic[Output]):
     def __init__(
         self: Agent[str], model: Models, tools: Iterable[Any] | None = None, *, system: str = "",
         stop: Iterable[StopCondition] = (), output_type: type[str] = str, settings: Mapping[str, Any] | None = None,
-        prepare_history: PrepareHistory | None = None, ask_again: bool = True, **runner: Any,
+        prepare_history: PrepareHistory | None = None, ask_again: bool = True, **runner: Unpack[RunnerOptions],
     ) -> None: ...  # fmt: skip
 
     @overload
     def __init__(
         self, model: Models, tools: Iterable[Any] | None = None, *, system: str = "",
         stop: Iterable[StopCondition] = (), output_type: type[Output], settings: Mapping[str, Any] | None = None,
-        prepare_history: PrepareHistory | None = None, ask_again: bool = True, **runner: Any,
+        prepare_history: PrepareHistory | None = None, ask_again: bool = True, **runner: Unpack[RunnerOptions],
     ) -> None: ...  # fmt: skip
 
     @overload  # `Invoice | Refund`, `Literal["yes", "no"]`: forms of types that a `type` is not
     def __init__(
         self: Agent[Any], model: Models, tools: Iterable[Any] | None = None, *, system: str = "",
         stop: Iterable[StopCondition] = (), output_type: object, settings: Mapping[str, Any] | None = None,
-        prepare_history: PrepareHistory | None = None, ask_again: bool = True, **runner: Any,
+        prepare_history: PrepareHistory | None = None, ask_again: bool = True, **runner: Unpack[RunnerOptions],
     ) -> None: ...  # fmt: skip
 
     def __init__(
@@ -82,8 +92,9 @@ class Agent(Generic[Output]):
         settings: Mapping[str, Any] | None = None,
         prepare_history: PrepareHistory | None = None,
         ask_again: bool = True,
-        **runner: Any,
+        **runner: Unpack[RunnerOptions],
     ) -> None:
+        check_keywords("Agent", runner, _KEYWORDS)
         is_one = isinstance(model, (str, NegotiatedFormat)) or not isinstance(model, Sequence)
         output_tool = None if output_type is str else make_output_tool(output_type)
         declared = Toolset.of(tools)
@@ -120,7 +131,17 @@ class Agent(Generic[Output]):
 
         `prompt` is text, a picture or a document, or several of them; None asks with the history alone.  `history` is
         that of an earlier run; the system message is this agent's.  `deps` is what tools find in their context.
+
+        Raises TypeError for a history that is none (saved as JSON, or a provider's messages), and ValueError without
+        anything to ask.
         """
+        if not isinstance(history, History | None):
+            raise TypeError(
+                f"history is a streamparse.History, not {type(history).__name__}; one that was saved is read by"
+                " msgspec.json.decode(saved, type=streamparse.History)"
+            )
+        if prompt is None and not (history and history.entries):
+            raise ValueError("there is nothing to ask: give a prompt, or a history that ends with one")
         known = msgspec.structs.replace(history or History(), system=self.system)
         return AgentRun(self._settings, known if prompt is None else known.with_prompt(prompt), deps)
 
@@ -132,7 +153,16 @@ class Agent(Generic[Output]):
         deps: Any = None,
         backend: str = "asyncio",
     ) -> RunResult[Output]:
-        """Run to the end, in an event loop of its own.  Raises what `await agent.run(…)` does."""
+        """Run to the end, in an event loop of its own.
+
+        Raises what `await agent.run(…)` does, and RuntimeError where an event loop runs already, as in a notebook.
+        """
+        try:
+            find_event_loop()
+        except RuntimeError:  # none runs
+            pass
+        else:
+            raise RuntimeError("an event loop runs here already, as in a notebook: write `await agent.run(…)`")
 
         async def run() -> RunResult[Output]:
             return await self.run(prompt, history=history, deps=deps)

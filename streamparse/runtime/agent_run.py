@@ -24,11 +24,11 @@ from streamparse.runtime.buffer import Buffer
 from streamparse.runtime.execution import attempt
 from streamparse.runtime.facts import ApprovalRequest
 from streamparse.runtime.history import History
-from streamparse.runtime.model import Model, check_model, open_model
+from streamparse.runtime.model import Model, ask_model, check_model, open_model
 from streamparse.runtime.model_failures import ModelError, ModelFailure, describe_failure
 from streamparse.runtime.request import Request, check_settings
 from streamparse.runtime.run import Item, Run
-from streamparse.runtime.runner import ToolRunner
+from streamparse.runtime.runner import RunnerOptions, ToolRunner
 from streamparse.runtime.stops import MAX_TURNS, MaxStop, StopCondition, max_turns
 from streamparse.runtime.threads import CallSoon, Failure, find_event_loop
 from streamparse.tools import Tool, ToolResult, Toolset, read_output
@@ -60,7 +60,7 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
     settings: dict[str, Any] = {}
     prepare_history: PrepareHistory | None = None
     ask_again: bool = True
-    runner: dict[str, Any] = {}
+    runner: RunnerOptions = {}
 
     def __post_init__(self) -> None:
         if not self.models:
@@ -351,7 +351,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         self._request = request = self._settings.make_request(send.history, send.number, self.id)
         source: Any = None
         with self._limit_wait() as scope:
-            source = await attempt(partial(self._models[send.model], request))
+            source = await attempt(partial(ask_model, self._models[send.model], request))
         if isinstance(source, Failure):
             return loop.RequestFailed(self._note_error(source.error), self._clock())
         if scope.cancelled_caught:

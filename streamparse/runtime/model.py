@@ -86,6 +86,8 @@ class HTTPModel:
         self.name = endpoint.name
         self.provider = endpoint.provider
         self.url = endpoint.url
+        if client is None:
+            _import_httpx()  # what is missing is said here, and not at the first request
         self._endpoint = endpoint
         self._given = client
         self._client = client
@@ -269,6 +271,16 @@ def check_model(model: object) -> None:
     """Raise TypeError for what is not a model."""
     if not (isinstance(model, NegotiatedFormat) or callable(model)):
         raise TypeError(f"a model is an async function, an HTTPModel or a NegotiatedFormat, not {type(model).__name__}")
+
+
+async def ask_model(model: Model, request: Request) -> AsyncSource:
+    """Return a model's source; raises TypeError for a model that is no async function."""
+    answer: object = model(request)
+    if not isinstance(answer, Awaitable):
+        kind = type(answer).__name__
+        raise TypeError(f"a model is an `async def` that returns a source; {model!r} returned {kind}, not an awaitable")
+    source: AsyncSource = await answer
+    return source
 
 
 def _merge_headers(written: dict[str, str], given: Headers | None) -> dict[str, str]:

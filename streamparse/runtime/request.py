@@ -175,5 +175,5 @@ def merge_body(body: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, A
 def check_settings(settings: Mapping[str, Any]) -> None:
     """Raise TypeError for an unknown setting."""
     if unknown := sorted(settings.keys() - SETTINGS):
-        known = ", ".join(sorted(SETTINGS))
-        raise TypeError(f"unknown settings {unknown}: known are {known}; a provider's own go into extra_body")
+        known = list_known(unknown[0], sorted(SETTINGS))
+        raise TypeError(f"unknown settings {unknown}; {known}; a provider's own go into extra_body")

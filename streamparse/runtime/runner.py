@@ -7,7 +7,7 @@ import uuid
 from collections.abc import AsyncIterable, Callable, Collection, Iterable
 from functools import partial
 from types import TracebackType
-from typing import Any, Never, Self
+from typing import Any, Never, Self, TypedDict
 
 import anyio
 import anyio.abc
@@ -20,6 +20,23 @@ from streamparse.runtime.turn import Turn
 from streamparse.tools import ToolResult
 
 MIB = 1024 * 1024
+
+
+class RunnerOptions(TypedDict, total=False):
+    """The keywords of `ToolRunner`, as `Agent` takes them, too."""
+
+    limit: int
+    timeout: float | None
+    time_limit: float | None
+    max_result: int
+    max_buffered: int
+    tier: int
+    guards: Iterable[Guard]
+    coerce: bool
+    sanitise: bool
+    allow: Collection[Allowed]
+    clock: Callable[[], float]
+    wall_clock: Callable[[], float]
 
 
 class ToolRunner:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, get_args, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, TypeVar, Unpack, get_args, overload
 
 import msgspec
 
 from streamparse.findings import describe_exception
+from streamparse.unknown_names import check_keywords
 
 if TYPE_CHECKING:
     from streamparse.tools.signature import Signature
@@ -171,37 +172,42 @@ def validate(tool: Tool, arguments: dict[str, Any], *, without_streamed: bool = 
     return None
 
 
+class ToolOptions(TypedDict, total=False):
+    """The fields of a `Tool` that `@tool` takes."""
+
+    name: str | None
+    description: str
+    parameters: dict[str, Any]
+    effect: Effect
+    timeout: float | None
+    tier: int
+    strict: bool
+    lock: Lock | None
+    needs_approval: NeedsApproval
+    retries: int
+    category: str
+    ends: bool
+
+
 @overload
 def tool(function: Function, /) -> Function: ...
 
 
 @overload
-def tool(
-    *,
-    name: str | None = ...,
-    description: str = ...,
-    effect: Effect = ...,
-    timeout: float | None = ...,
-    tier: int = ...,
-    strict: bool = ...,
-    lock: Lock | None = ...,
-    needs_approval: NeedsApproval = ...,
-    retries: int = ...,
-    category: str = ...,
-    ends: bool = ...,
-) -> Callable[[Function], Function]: ...
+def tool(**fields: Unpack[ToolOptions]) -> Callable[[Function], Function]: ...
 
 
-def tool(
-    function: Callable[..., Any] | None = None, /, *, name: str | None = None, **fields: Any
-) -> Callable[..., Any]:
+def tool(function: Callable[..., Any] | None = None, /, **fields: Unpack[ToolOptions]) -> Callable[..., Any]:
     """Declare a function as a tool: `@tool`, or `@tool(effect="read", ...)` with the fields of `Tool`.
 
     The function stays what it was, and carries its `Tool` as the attribute `tool`.
     """
 
+    check_keywords("tool", fields, ToolOptions.__annotations__)
+
     def declare(function: Function) -> Function:
-        setattr(function, TOOL_ATTRIBUTE, Tool(name or function.__name__, function=function, **fields))
+        given: dict[str, Any] = {**fields, "name": fields.get("name") or function.__name__, "function": function}
+        setattr(function, TOOL_ATTRIBUTE, Tool(**given))
         return function
 
     return declare if function is None else declare(function)

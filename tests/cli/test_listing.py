@@ -1,6 +1,6 @@
 """`streamparse formats`, and the page that it prints.
 
-`pytest tests/cli --update-golden` writes `docs/formats.md` anew.
+`pytest tests/cli --update-golden` writes `docs/internals/dialects.md` anew.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 import streamparse as sp
 from streamparse.cli.formats import EXAMPLE_TOOLS, find_auto, write_chapter, write_page
 
-PAGE = Path(__file__).parents[2] / "docs" / "formats.md"
+PAGE = Path(__file__).parents[2] / "docs" / "internals" / "dialects.md"
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

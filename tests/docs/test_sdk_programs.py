@@ -11,7 +11,7 @@ from serving import proxied, serving
 
 PROGRAMS = [
     (page, source)
-    for page in ("recipes", "sdks")
+    for page in ("recipes/loop", "recipes/frameworks")
     for kind, source in BLOCK.findall((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8"))
     if kind == "python"
 ]

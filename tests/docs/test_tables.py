@@ -28,9 +28,9 @@ from streamparse.writing.prompts import PROMPTS
 
 ROOT = Path(__file__).parents[2]
 ERRORS = ROOT / "docs" / "errors.md"
-STREAMS = ROOT / "docs" / "streams.md"
-GUARANTEES = ROOT / "docs" / "guarantees.md"
-WIRES = ROOT / "docs" / "wires.md"
+STREAMS = ROOT / "docs" / "parser" / "streams.md"
+GUARANTEES = ROOT / "docs" / "parser" / "guarantees.md"
+WIRES = ROOT / "docs" / "internals" / "wires.md"
 CODE_ARGUMENT = {
     "error": 1,
     "call_error": 1,
@@ -216,11 +216,11 @@ def test_every_code_that_the_library_uses_is_explained() -> None:
 def test_the_readme_counts_the_wires_and_dialects() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert f"\n{len(sp.WIRES)} wires: " in readme
-    assert f" {len(sp.DIALECTS)} [dialects](docs/formats.md)" in readme
+    assert f" {len(sp.DIALECTS)} [dialects](docs/internals/dialects.md)" in readme
 
 
 def test_the_page_of_the_adapters_has_every_provider_and_every_prompt() -> None:
-    page = (ROOT / "docs" / "adapters.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "providers" / "adapters.md").read_text(encoding="utf-8")
     for title in ("Definitions", "Calls and results"):
         table = page.split(f"## {title}\n")[1].split("\n## ")[0]
         first = re.findall(r"^\| (`[^|]+?) \|", table, re.MULTILINE)

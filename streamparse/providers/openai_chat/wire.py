@@ -1,7 +1,7 @@
 """OpenAI Chat Completions, and everything that speaks like it.
 
 Server-sent events, each a `chat.completion.chunk`, ended by `data: [DONE]`; or one whole `chat.completion`.
-What the many servers add or leave out is in the tables of `docs/wires.md`.
+What the many servers add or leave out is in the tables of `docs/internals/wires.md`.
 """
 
 from __future__ import annotations
