@@ -330,7 +330,7 @@ def _count(usage: dict[str, Any] | None) -> dict[str, Any] | None:
     tokens = count_tokens(usage)
     return {
         "input_tokens": tokens.prompt,
-        "input_tokens_details": {"cached_tokens": tokens.cached},
+        "input_tokens_details": {"cached_tokens": tokens.cached, "cache_write_tokens": 0},
         "output_tokens": tokens.completion,
         "output_tokens_details": {"reasoning_tokens": tokens.reasoning},
         "total_tokens": tokens.prompt + tokens.completion,
