@@ -94,9 +94,9 @@ def frames(_: str, reads: list[bytes]) -> Callable[[], None]:
         auto = AutoFramer(LIMITS)
         auto.feed(reads[0])
         framer: Any = auto.framer
-        try_single, feed = framer.try_single, framer.feed
+        try_next, feed = framer.try_next, framer.feed
         for read in reads[1:]:
-            if try_single(read) is None:
+            if try_next(read, 0) is None:
                 feed(read)
 
     return run

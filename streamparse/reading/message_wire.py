@@ -39,7 +39,8 @@ from streamparse.reading.decode import (
     write_argument_text,
 )
 from streamparse.reading.errors import find_error, report_provider_error
-from streamparse.reading.wire import Plain, UnknownMessage
+from streamparse.reading.plain_strings import PlainString
+from streamparse.reading.wire import UnknownMessage
 from streamparse.sink import Outcome, Sink
 from streamparse.tools import Toolset
 
@@ -170,6 +171,7 @@ class MessageWire(Generic[T]):
     reads: ClassVar[tuple[str, ...]] = ()
     parses_calls: ClassVar[bool] = False
     reopens: ClassVar[bool] = False
+    plain_strings: ClassVar[tuple[PlainString, ...]] = ()
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
         self._sink = sink
@@ -210,10 +212,6 @@ class MessageWire(Generic[T]):
         for name, value in get_fields(facts).items() if facts is not None else ():
             self._sink.fact(name, value)
             self._looks = 0
-
-    @property
-    def plain(self) -> Callable[[T], Plain | None] | None:
-        return None
 
     def frame(self, frame: Frame) -> None:
         if self._half is not None:

@@ -6,11 +6,11 @@ What the many servers add or leave out is in the tables of `docs/internals/wires
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeVar
+from collections.abc import Callable
+from typing import Any, ClassVar, Final, TypeVar
 
 import msgspec
 
-from streamparse.frames import StringTwice
 from streamparse.limits import Limits, most
 from streamparse.providers.openai_chat import facts, items
 from streamparse.reading.decode import find_objects, read_str, read_value, write_argument_text
@@ -18,7 +18,7 @@ from streamparse.reading.errors import ErrorFields, find_error
 from streamparse.reading.fragments import Fragments
 from streamparse.reading.message_wire import MessageWire, decode_part, find_outcome, read_struct
 from streamparse.reading.pieces import Budget
-from streamparse.reading.wire import Plain
+from streamparse.reading.plain_strings import PlainString
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
@@ -170,10 +170,10 @@ class OpenAICompletions(_ChunkWire[_Chunk]):
             return "text" in choices[0] and not {"delta", "message"} & choices[0].keys()
         return choices == [] and message.get("object") == "text_completion"
 
-    def plain(self, chunk: _Chunk) -> Plain | None:
-        text = chunk.choices[0].text if chunk.choices else None
-        alone = chunk == _Chunk(choices=[_Choice(text, self._choice)])
-        return Plain(self._text, text) if text and alone and not self._over else None
+    def _find_verb(self, _chunk: _Chunk) -> Callable[[str], None]:
+        return self._text
+
+    plain_strings: ClassVar[tuple[PlainString, ...]] = (PlainString(("choices", "text"), _find_verb, ("index",)),)
 
     def take(self, chunk: _Chunk) -> bool:
         if self._over:
@@ -202,7 +202,11 @@ class OpenAICompletions(_ChunkWire[_Chunk]):
 # -- ----------------------------------------------------------------------------------------------------
 
 _decode_part = msgspec.json.Decoder(Part).decode
-_OFTEN_EMPTY: Final = ("reasoning_content", "reasoning", "reasoning_details", "refusal", "tool_calls")
+_DELTA: Final = ("choices", "delta")
+_DETAILS: Final = (*_DELTA, "reasoning_details")
+_BESIDE: Final = ("index", "content_filter_results")
+_BESIDE_DETAIL: Final = (*_BESIDE, "type", "id", "format")
+_BESIDE_ARGUMENTS: Final = (*_BESIDE, "id", "name")
 _THOUGHTS: Final = (
     "reasoning_content", "reasoning", "reasoning_details", "reasoning_text", "thinking", "thinking_blocks",
 )  # fmt: skip
@@ -256,35 +260,7 @@ class OpenAIChat(_ChunkWire[Chunk]):
                 continue
             delta = choice.delta or self._read_message(choice.message, chunk)
             if delta is not None:
-                content = delta.content
-                if (
-                    delta.reasoning_content
-                    or delta.reasoning
-                    or delta.reasoning_details
-                    or delta.reasoning_text
-                    or delta.thinking
-                ):
-                    self._take_thought(delta)
-                elif content:
-                    if isinstance(content, str) and delta.extra_content is None:
-                        (self._text if self._is_begun else self._begin_text)(content)
-                    else:
-                        self._take_content(content, delta.extra_content)
-                if delta.tool_calls or delta.refusal or delta.function_call is not None:
-                    self._take_action(delta)
-                if (
-                    delta.annotations
-                    or delta.executed_tools
-                    or delta.thinking_blocks
-                    or delta.images
-                    or delta.audio
-                    or delta.content_list
-                    or delta.tool_use_id
-                    or delta.input
-                    or delta.reasoning_opaque
-                    or delta.reasoning_steps
-                ):
-                    self._take_items(delta)
+                self._take_delta(delta)
             if choice.finish_reason or choice.error or choice.logprobs or choice.content_filter_results is not _NO_RAW:
                 has_rest = self._take_rest_of_choice(choice) or has_rest
         if (
@@ -300,45 +276,26 @@ class OpenAIChat(_ChunkWire[Chunk]):
             return True
         return has_rest
 
-    def plain(self, chunk: Chunk) -> Plain | None:
-        choice = chunk.choices[0] if chunk.choices else None
-        if choice is None or choice.finish_reason is not None or self._over:
-            return None
-        delta = choice.delta
-        if delta is None or isinstance(delta.content, list):
-            return None
-        content = delta.content
-        if not (self._is_begun or _is_clear_start(content)) if content else self._echo is not None:
-            return None
-        plain: Plain
-        if content:
-            plain, alone = Plain(self._text, content), Delta(content)
-        elif delta.tool_calls:
-            call = delta.tool_calls[0]
-            function = call.function
-            if function is None or not function.arguments:
-                return None
-            fragment = Fragment(call.index, call.id, Function(function.name, function.arguments))
-            alone = Delta(content, tool_calls=[fragment])
-            plain = Plain(self._fragments.find_teller(call.index, call.id, function.name), function.arguments)
-        else:
-            alone = Delta(content, reasoning_content=delta.reasoning_content, reasoning=delta.reasoning)
-            alone.reasoning_text, alone.thinking = delta.reasoning_text, delta.thinking
-            thought = delta.reasoning_content or delta.reasoning or delta.reasoning_text or delta.thinking or ""
-            if not _is_the_only_thought(delta, thought):
-                thought = ""
-            details = delta.reasoning_details
-            known = self._details
-            if details and len(details) == 1 and known and known.is_next_piece(details[0], thought):
-                alone.reasoning_details, thought = details, StringTwice(thought)
-            plain = Plain(self._sink.reasoning, thought)
-        whole = Chunk(choices=[Choice(self._choice, alone, content_filter_results=choice.content_filter_results)])
-        if chunk == whole:
-            return plain
-        for name in _OFTEN_EMPTY:
-            if not (value := getattr(delta, name)):
-                setattr(alone, name, value)
-        return plain if chunk == whole else None
+    def _find_verb_of_text(self, _chunk: Chunk) -> Callable[[str], None] | None:
+        return self._text if self._is_begun else None
+
+    def _find_verb_of_thought(self, _chunk: Chunk) -> Callable[[str], None] | None:
+        return self._sink.reasoning if self._echo is None else None
+
+    def _find_verb_of_arguments(self, chunk: Any) -> Callable[[str], None]:
+        call = chunk.choices[0].delta.tool_calls[0]
+        return self._fragments.find_teller(call.index, call.id, call.function.name)
+
+    plain_strings: ClassVar[tuple[PlainString, ...]] = (
+        PlainString((*_DELTA, "content"), _find_verb_of_text, _BESIDE),
+        PlainString((*_DELTA, "reasoning_content"), _find_verb_of_thought, _BESIDE),
+        PlainString((*_DELTA, "reasoning"), _find_verb_of_thought, _BESIDE),
+        PlainString((*_DELTA, "reasoning_text"), _find_verb_of_thought, _BESIDE),
+        PlainString((*_DELTA, "thinking"), _find_verb_of_thought, _BESIDE),
+        PlainString((*_DELTA, "reasoning"), _find_verb_of_thought, _BESIDE_DETAIL, (*_DETAILS, "text")),
+        PlainString((*_DELTA, "reasoning"), _find_verb_of_thought, _BESIDE_DETAIL, (*_DETAILS, "summary")),
+        PlainString((*_DELTA, "tool_calls", "function", "arguments"), _find_verb_of_arguments, _BESIDE_ARGUMENTS),
+    )
 
     def close(self) -> None:
         super().close()
@@ -386,6 +343,39 @@ class OpenAIChat(_ChunkWire[Chunk]):
             message.tool_calls = [call for call in calls if not self._fragments.has_told(call.index, call.id)]
         return message
 
+    def _take_delta(self, delta: Delta) -> None:
+        content, blocks = delta.content, delta.thinking_blocks
+        if (
+            delta.reasoning_content
+            or delta.reasoning
+            or delta.reasoning_details
+            or delta.reasoning_text
+            or delta.thinking
+        ):
+            self._take_thought(delta)
+            blocks = None
+        elif content:
+            if isinstance(content, str) and delta.extra_content is None:
+                (self._text if self._is_begun else self._begin_text)(content)
+            else:
+                self._take_content(content, delta.extra_content)
+        if delta.tool_calls or delta.refusal or delta.function_call is not None:
+            self._take_action(delta)
+        if (
+            delta.annotations
+            or delta.executed_tools
+            or delta.images
+            or delta.audio
+            or delta.content_list
+            or delta.tool_use_id
+            or delta.input
+            or delta.reasoning_opaque
+            or delta.reasoning_steps
+        ):
+            self._take_items(delta)
+        if blocks:
+            self._take_blocks(blocks)
+
     def _take_thought(self, delta: Delta) -> None:
         """A delta with a thought, in whichever field, before its text."""
         thought = delta.reasoning_content or delta.reasoning or delta.reasoning_text or delta.thinking or ""
@@ -405,7 +395,6 @@ class OpenAIChat(_ChunkWire[Chunk]):
             self._text, self._is_begun = self._echo.take_text, True
         if delta.thinking_blocks:
             self._take_blocks(delta.thinking_blocks)
-            delta.thinking_blocks = None
         if isinstance(delta.content, list):
             self._take_parts(delta.content)
         elif delta.content:
@@ -461,14 +450,12 @@ class OpenAIChat(_ChunkWire[Chunk]):
                 self._send_text(text)
 
     def _take_items(self, delta: Delta) -> None:
-        """What the server found, ran or made by itself, and thoughts that the provider wants back."""
+        """What the server found, ran or made by itself."""
         if delta.content_list or delta.tool_use_id or delta.input:
             self._take_contents(delta)
         for kind in _ITEMS:
             if value := getattr(delta, kind):
                 self._sink.item(kind, value)
-        if delta.thinking_blocks:
-            self._take_blocks(delta.thinking_blocks)
 
     def _make_custom(self) -> items.CustomCalls:
         limits = self._limits
@@ -537,7 +524,7 @@ class OpenAIChat(_ChunkWire[Chunk]):
             else:
                 text = None if fragment.arguments is None else write_argument_text(fragment.arguments)
                 add(fragment.index, fragment.id, read_str(fragment.name), text)
-            if fragment.extra_content is not None:
+            if fragment.extra_content:
                 self._fragments.attach("extra_content", fragment.extra_content)
             if fragment.provider_specific_fields:
                 self._fragments.attach("provider_specific_fields", fragment.provider_specific_fields)
