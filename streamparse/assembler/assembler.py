@@ -204,7 +204,7 @@ class Assembler:
         self._open[index] = call
         if source != "native":
             call.source, call.place, call.state = source, place, State.OPEN
-            response.formats[index] = "json-content" if source == "recovered" else record.dialect
+            response.dialects[index] = "json-content" if source == "recovered" else record.dialect
             record.origins[index] = (source, place)
         if name.replace("-", "_").isidentifier() and len(name) + len(given) <= self._max_short:
             record.events.append(ToolCallStart(index, given, name))

@@ -188,7 +188,7 @@ class EventLog:
 
     def revoke_inband(self, code: str, message: str) -> None:
         """Revoke the calls that were found in the text, with an error if there are any."""
-        in_text = self.response.formats
+        in_text = self.response.dialects
         doubtful = [(place, call) for place, call in self._list_valid() if call.index in in_text]
         if doubtful:
             self.error("call", code, message)

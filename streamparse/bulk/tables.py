@@ -17,7 +17,7 @@ from streamparse.bulk.rows import Row, import_parquet, make_schema, make_table
 
 __all__ = ["RowTable"]
 
-_GROUP: Final = 10_000
+_GROUP: Final = 10_000  # bound: the rows that wait in memory
 """Rows of a row group of Parquet."""
 _KEYS: Final = ("source", "row", "ok", "error_codes")
 _BEGIN: Final = b'{"source":"'

@@ -19,7 +19,7 @@ from streamparse.cli.timeline_model import Axis, CallSpan, Rule, Timeline
 
 _LEFT, _RIGHT, _WIDTH = 184.0, 1056.0, 1120.0
 _TOP, _LANE, _BAR, _RUN = 50.0, 34.0, 16.0, 9.0
-_CHARACTER: Final = 6.4
+_CHARACTER: Final = 6.4  # source: the widest letters of the page's font at its size
 """Width of a character on a bar, in user units: a little too wide rather than too narrow."""
 
 

@@ -15,10 +15,10 @@ from streamparse import proxy
 from streamparse.cli.options import CommandError
 from streamparse.cli.proxy_options import add_options, make_proxy
 
-_SHUTDOWN_SECONDS = 3
+_SHUTDOWN_SECONDS = 3  # bound: the time until the process ends
 """Seconds that answers have to end in once a signal has come."""
 
-_HEAD_SECONDS = 30.0
+_HEAD_SECONDS = 30.0  # bound: connections that send nothing
 """Seconds for the head of a request, from its first byte or from the beginning of the connection."""
 
 
@@ -27,9 +27,9 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command = commands.add_parser(
         "proxy",
         help="serve clients from a server, and make native calls of calls in its text",
-        description="Stand between clients and a server. Clients may speak OpenAI (/v1/chat/completions, /v1/responses),"
-        " Anthropic (/v1/messages) or Ollama (/api/chat), whatever the server speaks; calls in its text reach them as"
-        " native ones. Every other request is passed through.",
+        description="Stand between clients and a server. Clients may speak OpenAI (/v1/chat/completions, or"
+        " /v1/responses), Anthropic (/v1/messages) or Ollama (/api/chat), whatever the server speaks; calls in its"
+        " text reach them as native ones. Every other request is passed through.",
     )
     add_options(command)
     command.add_argument("--host", default="127.0.0.1", help="where to listen; default: 127.0.0.1, this machine alone")

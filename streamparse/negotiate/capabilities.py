@@ -174,8 +174,7 @@ _POINT = re.compile(r"(?<=\d)p(?=\d)")
 _MINOR = re.compile(r"(?<=\d)-(?=\d(?![\da-z.]))")
 _HYPHEN = re.compile(r"(?<=[a-z])-(?=\d)")
 
-# Characters that are looked at: the names of models may come from outside.
-_LONGEST = 200
+_LONGEST = 200  # bound: the spellings of a name from outside that are compared
 
 
 def _list_spellings(model: str) -> Iterator[str]:

@@ -36,13 +36,10 @@ Rest: TypeAlias = Literal["auto", "all", "reasoning"]
 Wanted: TypeAlias = tuple[str, ...] | Rest
 """What a parser's `dialects` takes: names, of which the last may be a word for many, or that word alone."""
 
-# Answers that are kept: the names of models may come from outside, without end.
-MOST_KEPT: Final = 1000
-# How often a model is asked again whose calls cannot be run, if no profile says it.
-MAX_RETRIES: Final = 2
-# Fewer calls say nothing about a format.
-ENOUGH_CALLS: Final = 5
-_GOOD_RATE: Final = 0.5
+MOST_KEPT: Final = 1000  # bound: the answers that are kept, by names from outside
+MAX_RETRIES: Final = 2  # bound: the requests for calls that cannot be run, if no profile says it
+ENOUGH_CALLS: Final = 5  # source: fewer calls say nothing about a format
+_GOOD_RATE: Final = 0.5  # source: a format that fails more often than not is not preferred
 # A server that is not known.
 GENERAL: Final = Provider(wire="auto", adapter=ADAPTER_OF_WIRE[DEFAULT_WIRE])
 

@@ -27,8 +27,8 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
 LOGGER: Final = logging.getLogger("streamparse.proxy")
 
-_LEAST_RATE: Final = 16_384  # bytes a second: what has come earns time for the rest
-_LONGEST: Final = 300  # characters of a target, or of a reason, in the log
+_LEAST_RATE: Final = 16_384  # bound: bytes a second; a slower client would hold its connection for ever
+_LONGEST: Final = 300  # bound: characters of a target, or of a reason, in the log
 
 
 class RequestRefused(Exception):

@@ -74,4 +74,4 @@ class Counters:
 def list_calls(response: ParsedResponse) -> list[tuple[str, str]]:
     """Return the dialect and the place of each call of an answer that stands."""
     calls = [call for call in response.tool_calls if not call.revoked]
-    return [(response.formats.get(call.index, "native"), call.place) for call in calls]
+    return [(response.dialects.get(call.index, "native"), call.place) for call in calls]

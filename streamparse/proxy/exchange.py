@@ -23,9 +23,9 @@ Ask: TypeAlias = "Callable[[httpx.Request], Awaitable[httpx.Response]]"
 """Sends a request to the server; returns its answer once the head is there."""
 
 _JSON: Final = "application/json"
-_DRAIN_SECONDS: Final = 1.0  # for the end of a body after the end of its answer
-_DRAIN_BYTES: Final = 65_536  # of it
-_FAREWELL_SECONDS: Final = 1.0  # for a slow client to take the end of its answer
+_DRAIN_SECONDS: Final = 1.0  # bound: the wait for the end of a body after the end of its answer
+_DRAIN_BYTES: Final = 65_536  # bound: what is read of it
+_FAREWELL_SECONDS: Final = 1.0  # bound: the wait for a slow client that takes the end of its answer
 _SILENCE: Final = 15.0  # bound: seconds; proxies in between wait 30 to 60 for the next byte
 _EVENTS: Final = "text/event-stream"
 _UNBUFFERED: Final = (b"x-accel-buffering", b"no")

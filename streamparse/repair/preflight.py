@@ -18,17 +18,12 @@ from streamparse.tools import Tool, Toolset, validate
 
 # All but tab, line feed and carriage return.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-# Names of tools that a message lists.
-_SHOWN = 64
-# Integers of which every one is a float.
-_MOST_EXACT = 2**53
-# Parameters that are tried as they were given.
-_TRIED = 32
-# Names of tools that an unknown one is compared with.
-_COMPARED = 256
+_SHOWN = 64  # bound: the names of tools that a message lists
+_MOST_EXACT = 2**53  # source: IEEE 754: of smaller integers every one is a float
+_TRIED = 32  # bound: the parameters that are tried as they were given
+_COMPARED = 256  # bound: the names of tools that an unknown one is compared with
 _OUTSIDE = re.compile(r"[/\\~]|[A-Za-z]:|[A-Za-z][\w+.-]*:[/\\]")
-# How many times a percent sign itself may be escaped.
-_ESCAPED = 4
+_ESCAPED = 4  # bound: how many times a percent sign itself may be escaped
 _SEPARATOR = re.compile(r"[/\\]+")
 
 

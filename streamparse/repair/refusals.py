@@ -26,8 +26,7 @@ from streamparse.parser.composite import parse_response
 
 _STATUS: Final = ("status_code", "status", "code")  # in this order: aiohttp's `code` warns
 _SENT: Final = ("body", "details", "error", "message")
-# Characters of a body in no known form that are kept.
-_SHOWN: Final = 1000
+_SHOWN: Final = 1000  # bound: characters of a body in no known form that are kept
 
 
 def read_refusal(error: Exception) -> Any:

@@ -36,7 +36,7 @@ from streamparse.usage import TokenCounts
 
 Output = TypeVar("Output")
 
-MAX_BUFFERED = 1024  # items that may wait for the consumer of a run before reading pauses
+MAX_BUFFERED = 1024  # bound: the items that wait for the consumer of a run before reading pauses
 DENIED = "nobody was there to approve it"
 
 

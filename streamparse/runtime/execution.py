@@ -32,7 +32,7 @@ from streamparse.tools.tool import InvalidArguments, Tool, bind
 
 T = TypeVar("T")
 
-MAX_ERROR = 2000  # characters of a tool's own error that are kept; the model gets to see fewer
+MAX_ERROR = 2000  # bound: characters of a tool's own error that are kept; the model gets to see fewer
 
 
 async def attempt(work: Callable[[], Awaitable[T]]) -> T | Failure:

@@ -40,7 +40,7 @@ from streamparse.runtime.stops import MaxStop, RunState, StopCondition
 from streamparse.tools import ToolResult
 from streamparse.usage import TokenCounts
 
-MAX_COMPLAINTS: Final = 2  # how often in a row a model reads that its answer is of no use
+MAX_COMPLAINTS: Final = 2  # bound: how often in a row a model reads that its answer is of no use
 ASK_AGAIN: Final = (
     "The end of your answer looks like a call of a tool, but it is text, and nothing was run. "
     "If you meant to call a tool, call it. If not, repeat your answer."

@@ -38,12 +38,12 @@ Headers: TypeAlias = Mapping[str, str]
 Model: TypeAlias = Callable[[Request], Awaitable[AsyncSource]]
 """Any async function that returns a source."""
 
-TIMEOUT: Final = 600.0
-CONNECT_TIMEOUT: Final = 10.0
-MAX_ERROR_BODY: Final = 64 * 1024  # bytes of an error's body that are read
-ERROR_BODY_SECONDS: Final = 5.0
-CLOSE_SECONDS: Final = 5.0
-_SHOWN: Final = 500
+TIMEOUT: Final = 600.0  # source: the default of the SDKs of OpenAI and Anthropic, in seconds
+CONNECT_TIMEOUT: Final = 10.0  # bound: seconds until the next model is tried
+MAX_ERROR_BODY: Final = 64 * 1024  # bound: bytes of an error's body that are read
+ERROR_BODY_SECONDS: Final = 5.0  # bound: the wait for them
+CLOSE_SECONDS: Final = 5.0  # bound: the wait for a connection to close
+_SHOWN: Final = 500  # bound: characters of a server's error in a message
 _REDACTED: Final = "[api key]"
 # How headers, and parameters of a query, are called whose value is a key
 _HOLDS_SECRET: Final = re.compile(r"auth|key|token|secret|cookie|credential|^(?:code|sig|signature)$")

@@ -32,7 +32,7 @@ from streamparse.repair.refusals import find_statuses, get_member, get_metadata
 from streamparse.runtime.retries import Backoff, count_seconds_until
 from streamparse.tools.errors import read_seconds
 
-MAX_RETRIES: Final = 2
+MAX_RETRIES: Final = 2  # source: the default of the SDKs of OpenAI and Anthropic
 MODEL_BACKOFF: Final = Backoff(first=0.5, most=8.0)
 
 _RETRYABLE: Final = frozenset((408, 409, 429))
@@ -49,8 +49,8 @@ _MISTAKES: Final = (
     *(TypeError, ValueError, LookupError, AttributeError, NameError, AssertionError, ArithmeticError, ImportError),
     *(NotImplementedError, RecursionError),
 )
-_MOST_CAUSES: Final = 8
-_SHOWN: Final = 500
+_MOST_CAUSES: Final = 8  # bound: the chain of causes that is followed, which may be a circle
+_SHOWN: Final = 500  # bound: characters of an exception in a message
 
 
 class ModelError(Exception):

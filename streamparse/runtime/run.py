@@ -32,8 +32,8 @@ Item: TypeAlias = Event | ToolResult | Progress | ApprovalRequest
 Batch: TypeAlias = Event | Sequence[Event]
 """What a source yields: an event, or the list of them that one `feed` returned."""
 
-TURN_SECONDS = 0.001  # how long a source that never waits is read before the others get a turn
-CLOSE_SECONDS = 5.0  # how long the source may take to close after a cancellation
+TURN_SECONDS = 0.001  # bound: how long a source that never waits keeps the event loop
+CLOSE_SECONDS = 5.0  # bound: how long the source may take to close after a cancellation
 
 
 class Settings(msgspec.Struct, frozen=True):

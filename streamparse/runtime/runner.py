@@ -12,14 +12,13 @@ from typing import Any, Never, Self, TypedDict
 import anyio
 import anyio.abc
 
+from streamparse.limits import MIB
 from streamparse.repair import Gate, Guard
 from streamparse.runtime.admission import Allowed, read_allowed
 from streamparse.runtime.run import Batch, Run, Settings
 from streamparse.runtime.threads import Threads
 from streamparse.runtime.turn import Turn
 from streamparse.tools import ToolResult
-
-MIB = 1024 * 1024
 
 
 class RunnerOptions(TypedDict, total=False):

@@ -16,7 +16,7 @@ from streamparse.runtime.history import History
 from streamparse.runtime.rounds import Round
 from streamparse.usage import TokenCounts
 
-MAX_TURNS: Final = 20  # the turns of a run whose agent names no other limit
+MAX_TURNS: Final = 20  # bound: the turns of a run whose agent names no other limit
 
 
 class RunState(msgspec.Struct, frozen=True, kw_only=True):

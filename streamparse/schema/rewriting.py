@@ -42,10 +42,8 @@ _PYTHON_TYPES: Final = {
     "str": "string", "int": "integer", "float": "number", "bool": "boolean", "dict": "object", "list": "array",
 }  # fmt: skip
 _DESCRIBING: Final = frozenset(("default", "examples", "title", "description", "$comment"))
-# Levels of nested schemas.
-_DEEPEST: Final = 100
-# The size of a schema: two for each schema in it, and one for each part of its patterns.
-_MOST: Final = 20_000
+_DEEPEST: Final = 100  # bound: the recursion into nested schemas
+_MOST: Final = 20_000  # bound: the size of a schema: two for each schema in it, and one for each part of its patterns
 
 
 class Rewriting:

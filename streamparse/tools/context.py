@@ -12,8 +12,8 @@ from typing import Annotated, Any, Final, Generic, TypeVar
 from streamparse.patterns import lazy_re
 from streamparse.tools.result import StateChange
 
-_MAX_CHANGES: Final = 1000
-_MAX_PATH: Final = 4096
+_MAX_CHANGES: Final = 1000  # bound: the changes that one call reports
+_MAX_PATH: Final = 4096  # source: PATH_MAX of Linux
 _SURROGATE: Final = lazy_re("[\ud800-\udfff]")
 
 Deps = TypeVar("Deps")

@@ -29,11 +29,9 @@ ErrorKind: TypeAlias = Literal[
 RETRYABLE: Final = frozenset(("timeout", "network", "quota"))
 """The kinds after which another attempt may go well."""
 
-# Characters of an error that the model gets to see.
-_MAX_TEXT: Final = 600
+_MAX_TEXT: Final = 600  # bound: characters of an error that the model gets to see
 
-# Characters of a tool's name in it: a model may call a tool that does not exist by any name.
-_MAX_NAME: Final = 100
+_MAX_NAME: Final = 100  # bound: characters of a tool's name in it, which a model may invent
 
 # Control characters but for tab and line ends, and halves of surrogate pairs.
 _UNFIT: Final = lazy_re("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")

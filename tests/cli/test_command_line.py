@@ -35,7 +35,7 @@ text        Look:
             here \\x1b[31m
 call 0      look  c1
             {"a": 1}
-run 0       look({"a":1})  native
+complete 0  look({"a":1})  native
 done        ended by the server: tool_calls
 """
 
@@ -183,7 +183,9 @@ def test_a_chunk_size_must_be_positive(body: Path) -> None:
 
 
 def test_wires_are_listed_one_a_line() -> None:
-    assert run("wires").stdout.decode().split() == list(sp.WIRES)
+    lines = run("wires").stdout.decode().splitlines()
+    assert [line.split()[0] for line in lines] == list(sp.WIRES)
+    assert all(line.endswith(".") and len(line.split()) > 2 for line in lines)
 
 
 def test_bench_gives_a_row_for_each_stream_of_a_folder_and_their_sum(body: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from model_server import ModelServer
+from programs import SDK_PAGES
 from serving import serving
 
 PROGRAM = re.compile(r"^```python\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
@@ -18,7 +19,7 @@ DOCS = ROOT / "docs"
 PROGRAMS = {
     name: blocks
     for page in sorted(DOCS.rglob("*.md"))
-    if not (name := page.relative_to(DOCS).with_suffix("").as_posix()).startswith("recipes/")  # they run each alone
+    if (name := page.relative_to(DOCS).with_suffix("").as_posix()) not in SDK_PAGES
     if (blocks := PROGRAM.findall(page.read_text(encoding="utf-8")))
 }
 NEEDED = {"providers/repair": "jsonschema_rs"}

@@ -71,7 +71,7 @@ def test_of_calls_that_are_not_native_the_format_is_kept() -> None:
     _tell_call(assembler, source="native", place="field")
     _tell_call(assembler, arguments='{"a":2}', source="inband", place="plain")
     _tell_call(assembler, arguments='{"a":3}', source="recovered", place="bare")
-    assert assembler.response.formats == {1: "hermes", 2: "json-content"}
+    assert assembler.response.dialects == {1: "hermes", 2: "json-content"}
 
 
 def test_only_calls_in_the_text_are_revoked_as_such_and_one_error_says_why() -> None:

@@ -167,7 +167,7 @@ def _list_blocks(content: Any) -> list[Mapping[str, Any]]:
 
 # -- requests --------------------------------------------------------------------------------------
 
-DEFAULT_MAX_TOKENS = 4096
+DEFAULT_MAX_TOKENS = 4096  # source: what every model of this API can write
 """The limit where none is given: this API wants one."""
 
 _SAMPLING = ("temperature", "top_p", "top_k")

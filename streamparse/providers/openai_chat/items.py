@@ -17,7 +17,7 @@ from streamparse.sink import Sink
 
 _OPEN: Final = "<think>"
 _CLOSE: Final = "</think>"
-_MOST_AHEAD: Final = 4096
+_MOST_AHEAD: Final = 4096  # bound: the text that is kept to be compared
 """Characters that the content may lag; a thought that came much earlier is not compared."""
 
 

@@ -34,7 +34,7 @@ from streamparse.sink import Sink
 # Messages, thoughts and calls, by their ids and indexes.
 
 _NEW: Final = object()
-_NEAR: Final = 8  # so many parts are looked at for a text whose number is another one
+_NEAR: Final = 8  # bound: the parts that are looked at for a text whose number is another one
 
 
 PartKey: TypeAlias = tuple[str, int] | None

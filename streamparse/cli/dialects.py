@@ -1,6 +1,6 @@
-"""`streamparse formats`: what is known of each format, as a list or as the Markdown of `docs/internals/dialects.md`.
+"""`streamparse dialects`: what is known of each dialect, as a list or as the Markdown of `docs/internals/dialects.md`.
 
-Facts come from the rows of the table.  How a format streams is tried: its example is read one character at a time,
+Facts come from the rows of the table.  How a dialect streams is tried: its example is read one character at a time,
 once with the schemas of its tools and once without.
 """
 
@@ -57,15 +57,24 @@ EXAMPLE_TOOLS = [
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `formats` to the commands."""
+    """Add `dialects` to the commands, and `formats`, its name in 0.1.0."""
     command = commands.add_parser(
-        "formats",
+        "dialects",
         help="list the dialects: the ways a model writes calls in text",
         description="List the dialects: name, what `auto` does, who writes it. With names, all that is known of these.",
+        epilog="; ".join(f"{word}: {what}" for word, what in _AUTO.items()),
     )
     command.add_argument("names", nargs="*", metavar="NAME", help="a dialect to show in full")
     command.add_argument("--markdown", action="store_true", help="print the page of all of them")
     command.set_defaults(run=_run)
+    old = commands.add_parser("formats")
+    old.add_argument("names", nargs="*")
+    old.add_argument("--markdown", action="store_true")
+    old.set_defaults(run=_refuse_old_name)
+
+
+def _refuse_old_name(_: argparse.Namespace) -> int:
+    raise CommandError("`formats` is called `dialects`")
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -78,13 +87,16 @@ def _run(arguments: argparse.Namespace) -> int:
     elif arguments.markdown:
         text = write_page()
     else:
-        text = "".join(f"{name:{width}}  {find_auto(row):8}  {row.models}\n" for name, row in DIALECTS.items())
+        rows = (("dialect", "auto", "written by"), *((n, find_auto(row), row.models) for n, row in DIALECTS.items()))
+        text = "".join(f"{name:{width}}  {auto:8}  {models}\n" for name, auto, models in rows)
+        text += "\nWhat `auto` does where servers leave calls in the text:\n"
+        text += "".join(f"{word:8}  {what}\n" for word, what in _AUTO.items())
     print(text, end="")
     return 0
 
 
 def write_page() -> str:
-    """Return the page of all formats, as Markdown."""
+    """Return the page of all dialects, as Markdown."""
     rows = [
         (f"[`{row.name}`](#{_make_anchor(row.name)})", row.models, _describe_streaming(row), f"`{find_auto(row)}`")
         for row in DIALECTS.values()
@@ -99,23 +111,23 @@ def write_page() -> str:
         )
         for row in THOUGHTS.values()
     ]
-    return Template(files("streamparse.cli").joinpath("formats.md").read_text("utf-8")).substitute(
+    return Template(files("streamparse.cli").joinpath("dialects.md").read_text("utf-8")).substitute(
         endings=", ".join(f"`{marker}`" for marker in sorted(ENDINGS)),
         turns=", ".join(f"`{marker}`" for marker in sorted(OTHER_TURNS)),
-        table=_write_table(("format", "written by", "streams", "auto"), rows),
+        table=_write_table(("dialect", "written by", "streams", "auto"), rows),
         chapters="".join(f"\n## `{row.name}`\n\n{write_chapter(row)}" for row in DIALECTS.values()),
         thoughts=_write_table(("reasoning", "written by", "opens", "closes", "after text"), thoughts),
     )
 
 
 def find_auto(row: Dialect) -> str:
-    """Return in one word what `"auto"` does with a format: the most that it does with one of its openers."""
+    """Return in one word what `"auto"` does with a dialect: the most that it does with one of its openers."""
     ways = {opener.auto for opener in row.openers}
     return next(way for way in _AUTO if way in ways)
 
 
 def write_chapter(row: Dialect) -> str:
-    """Return what is known of one format, as Markdown."""
+    """Return what is known of one dialect, as Markdown."""
     openers = _write_table(("opener", "counts", "with `auto`"), [_describe_opener(row, each) for each in row.openers])
     found = _find_dialect_read_by_auto(row)
     read = f"`auto` reads the example as `{found}`" if found else "`auto` reads no call in the example"
@@ -141,7 +153,7 @@ def _describe_opener(row: Dialect, opener: Opener) -> tuple[str, ...]:
         auto += f"; shared with {', '.join(shared)}" if shared else ""
     counts = _COUNTS[opener.position]
     if opener.text in ("{", "[") and opener.position == "start":
-        counts += "; if the format is named, at the start of a line"
+        counts += "; if the dialect is named, at the start of a line"
     return marker, counts, auto
 
 
