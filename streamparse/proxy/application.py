@@ -26,7 +26,7 @@ from streamparse.proxy.counters import Counters
 from streamparse.proxy.exchange import Exchange
 from streamparse.proxy.hosts import check_hosts, check_request, check_token
 from streamparse.proxy.models import Model, find_models_path, read_models
-from streamparse.proxy.own_answers import answer_here, is_answered_here
+from streamparse.proxy.own_answers import answer_here, is_answered_here, is_open
 from streamparse.proxy.settings import Settings
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Proxy(AbstractAsyncContextManager["Proxy"]):
         try:
             check_request(scope)
             check_hosts(scope, self.settings.allowed_hosts)
-            check_token(scope, self.settings.token)
+            check_token(scope, "" if is_open(scope) else self.settings.token)
             body = await asgi.read_request(receive, self.settings.max_request, self.settings.request_timeout)
             if body is None:
                 access.has_left = True

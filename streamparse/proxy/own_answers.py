@@ -2,7 +2,7 @@
 
 | request | answer |
 |---|---|
-| `GET /healthz` | `ok`: the proxy runs; the server is not asked |
+| `GET /healthz`, `HEAD /` | `ok`: the proxy runs, also without the token; the server is not asked |
 | `GET /metrics` | its counters, for Prometheus |
 | `GET /v1/models`, `/v1/models/NAME` | the server's models, for clients of OpenAI, of Anthropic and of Ollama |
 | `GET /api/tags`, `/api/version`, `POST /api/show` | the same for Ollama's clients, unless the server is Ollama |
@@ -47,10 +47,16 @@ ListModels = Callable[[], Awaitable[list[Model]]]
 """Asks the server for its models; raises `RequestRefused` if it gives none."""
 
 
+def is_open(scope: Scope) -> bool:
+    """Whether a request needs no token: it asks only whether the proxy runs."""
+    return (scope["method"], scope["path"]) in (("GET", "/healthz"), ("HEAD", "/"))
+
+
 def is_answered_here(scope: Scope, settings: Settings) -> bool:
     """Whether the proxy answers a request itself."""
     method, path = scope["method"], scope["path"]
-    if method == "GET" and (path in ("/healthz", "/metrics") or path in _MODELS or path.startswith("/v1/models/")):
+    is_list = path in ("/metrics", *_MODELS) or path.startswith("/v1/models/")
+    if is_open(scope) or (method == "GET" and is_list):
         return True
     if path in _OLLAMA:
         return settings.wire != "ollama-chat" and method == ("POST" if path == "/api/show" else "GET")
