@@ -51,8 +51,10 @@ if TYPE_CHECKING:
         ApprovalRequest,
         History,
         ModelError,
+        Partial,
         Progress,
         Request,
+        RunEnd,
         RunResult,
         RunState,
         Stopped,
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
         max_seconds,
         max_tokens,
         max_turns,
+        run_tools,
     )
     from streamparse.tools import (
         CallBroken,
@@ -81,14 +84,14 @@ if TYPE_CHECKING:
 __all__ = [
     "DIALECTS", "WIRES", "Agent", "AgentRun", "ApprovalRequest", "BrokenCall", "CallBroken", "CapabilityLearner",
     "CompositeParser", "Document", "Done", "Error", "Event", "FallbackChain", "FormatNegotiator", "History", "Image",
-    "Limits", "MiddlewareChain", "ModelError", "ParsedResponse", "Progress", "ProviderItem", "ReasoningDelta",
-    "RefusalDelta", "RepairLoop", "Request", "RunResult", "RunState", "StateChange", "Stopped", "StreamParser",
-    "Streamed", "TextDelta", "TextParser", "Tool", "ToolCall", "ToolCallComplete", "ToolCallDelta", "ToolCallRevoked",
-    "ToolCallStart", "ToolContext", "ToolError", "ToolFailure", "ToolIntent", "ToolRegistry", "ToolResult",
-    "ToolRunner", "Turn", "TurnEnd", "aiter_events", "as_message", "detect_format", "format_error_for_model",
-    "http_model", "iter_events", "load_plugins", "max_repeats", "max_seconds", "max_tokens", "max_turns",
-    "parse_response", "parser_for", "preflight", "register_dialect", "register_parser", "register_wire", "tool",
-    "translate_tools",
+    "Limits", "MiddlewareChain", "ModelError", "ParsedResponse", "Partial", "Progress", "ProviderItem",
+    "ReasoningDelta", "RefusalDelta", "RepairLoop", "Request", "RunEnd", "RunResult", "RunState", "StateChange",
+    "Stopped", "StreamParser", "Streamed", "TextDelta", "TextParser", "Tool", "ToolCall", "ToolCallComplete",
+    "ToolCallDelta", "ToolCallRevoked", "ToolCallStart", "ToolContext", "ToolError", "ToolFailure", "ToolIntent",
+    "ToolRegistry", "ToolResult", "ToolRunner", "Turn", "TurnEnd", "aiter_events", "as_message", "detect_format",
+    "format_error_for_model", "http_model", "iter_events", "load_plugins", "max_repeats", "max_seconds", "max_tokens",
+    "max_turns", "parse_response", "parser_for", "preflight", "register_dialect", "register_parser", "register_wire",
+    "run_tools", "tool", "translate_tools",
 ]  # fmt: skip
 
 _LATER = {
@@ -99,9 +102,9 @@ _LATER = {
     "providers": ("as_message", "translate_tools"),
     "repair": ("FallbackChain", "RepairLoop", "preflight"),
     "runtime": (
-        *("Agent", "AgentRun", "ApprovalRequest", "History", "ModelError", "Progress", "Request", "RunResult"),
-        *("RunState", "Stopped", "ToolRegistry", "ToolRunner", "Turn", "TurnEnd", "http_model"),
-        *("max_repeats", "max_seconds", "max_tokens", "max_turns"),
+        *("Agent", "AgentRun", "ApprovalRequest", "History", "ModelError", "Partial", "Progress", "Request"),
+        *("RunEnd", "RunResult", "RunState", "Stopped", "ToolRegistry", "ToolRunner", "Turn", "TurnEnd", "http_model"),
+        *("max_repeats", "max_seconds", "max_tokens", "max_turns", "run_tools"),
     ),
     "tools": (
         *("CallBroken", "StateChange", "Streamed", "ToolContext", "ToolError", "ToolFailure", "ToolResult"),

@@ -169,9 +169,11 @@ class Assembler:
 
     def fact(self, name: str, value: Any) -> None:
         response = self.record.response
-        if not value:
+        if name == "usage" and isinstance(value, dict):
+            response.usage = (response.usage or {}) | value
+        elif not value:
             return
-        if name not in FACTS:
+        elif name not in FACTS:
             self.item(name, value)
             response.items[-1]["about"] = True
         elif name in _FACTS_OF_PARTS and isinstance(value, dict):
@@ -212,8 +214,11 @@ class Assembler:
             self._announce_doubtful(call, id or "")
         return call
 
-    def call_arguments(self, call: Call, fragment: str) -> None:
+    def call_arguments(self, call: Call, fragment: str, *, restarts: bool = False) -> None:
         assert isinstance(call, CallState)
+        if restarts and call.state == State.NOT_AN_OBJECT:
+            call.restart()
+            call.enter(State.PENDING)
         if call.state == State.OPEN:
             if call.scanner is None or (end := call.scanner.scan(fragment)) < 0:
                 self._emit(call, fragment)
@@ -286,12 +291,6 @@ class Assembler:
         elif not call.has_begun:  # only its own brace closes an open value
             self._settle(call)
 
-    def call_restart(self, call: Call) -> None:
-        assert isinstance(call, CallState)
-        if call.state == State.NOT_AN_OBJECT:
-            call.restart()
-            call.enter(State.PENDING)
-
     def call_repaired(self, call: Call) -> None:
         assert isinstance(call, CallState)
         call.mend_markup()
@@ -322,10 +321,6 @@ class Assembler:
             self._fail(code)
         elif scope == "stream":
             self._failed = self._failed or code
-
-    def usage(self, usage: dict[str, Any]) -> None:
-        response = self.record.response
-        response.usage = response.usage | usage if response.usage else usage.copy()
 
     def finish(self, reason: str, outcome: Outcome = "stop") -> None:
         self.record.response.finish_reason = reason

@@ -130,9 +130,14 @@ def count_outcomes(
     # A server that gives no answer says that the model's call was no good, or that it takes no tools at all.
     if any(item.get("kind") == "failed_generation" for item in response.items):
         counts[NATIVE, "malformed"] += 1
-    elif any(error.code == "provider_error" and _NO_TOOLS.search(error.message) for error in response.errors):
+    elif any(error.code == "provider_error" and says_no_tools(error.message) for error in response.errors):
         counts[NATIVE, "refused"] += 1
     return counts
+
+
+def says_no_tools(message: str) -> bool:
+    """Whether a server's words say that it takes no tools, or that this model has none."""
+    return _NO_TOOLS.search(message) is not None
 
 
 def _classify(call: ToolCall, tool_names: Collection[str]) -> Outcome:

@@ -265,7 +265,7 @@ class MessageWire(Generic[T]):
 
     def _send_usage(self, usage: dict[str, Any] | None) -> None:
         if usage is not None:
-            self._sink.usage(usage)
+            self._sink.fact("usage", usage)
 
     def _decode_message(self, frame: Frame) -> T | None:
         """Decode a frame; None if it was something else than a message, which has been dealt with."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import difflib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Protocol, TypedDict, Unpack
 from urllib.parse import unquote
 
@@ -100,6 +100,14 @@ class Gate:
         self._sanitise = sanitise
         self._guards = tuple(guards)
         self._compiled: dict[tuple[str, frozenset[str]], CompiledSchema] = {}
+
+    def restrict(self, tier: int | None, only: Collection[str] | None) -> Gate:
+        """Return the gate with another tier, and for the tools of these names alone; None changes nothing."""
+        gate = copy.copy(self)
+        gate._tier = self._tier if tier is None else tier
+        if only is not None:
+            gate.tools = Toolset(tool for name, tool in self.tools.items() if name in only)
+        return gate
 
     def require_validator(self) -> None:
         """Raise ModuleNotFoundError if a tool that can run has a schema that only the missing extra can check."""

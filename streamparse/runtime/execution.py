@@ -22,6 +22,7 @@ import anyio.lowlevel
 from streamparse.findings import describe_exception, unwrap_group
 from streamparse.json import PartialReader
 from streamparse.runtime.admission import copy_arguments, find_needed
+from streamparse.runtime.error_kinds import find_kind
 from streamparse.runtime.facts import Open, Start
 from streamparse.runtime.retries import resolve_retry_after
 from streamparse.runtime.threads import Failure, Job, Threads
@@ -285,12 +286,12 @@ def _describe(error: BaseException, max_result: int) -> ToolFailure:
     if isinstance(error, ToolError):
         details = _reduce_details(resolve_retry_after(error.details, time.time()), max_result)
         message = cut_text(error.message, MAX_ERROR)
-        return ToolFailure(error.kind, message, "raised", details, error.recoverable, error.suggestion)
+        return ToolFailure(error.kind, message, error.code, details, error.recoverable, error.suggestion)
     if isinstance(error, InvalidArguments):
         return ToolFailure("validation", str(error), "invalid_value")
     if isinstance(error, UnusableResult):
         return ToolFailure("execution", str(error), "bad_result")
-    return ToolFailure("execution", cut_text(describe_exception(error), MAX_ERROR))
+    return ToolFailure(find_kind(error), cut_text(describe_exception(error), MAX_ERROR))
 
 
 def _reduce_details(details: dict[str, Any], max_result: int) -> dict[str, Any]:

@@ -105,7 +105,10 @@ class HTTPModel:
             asked.provider, asked.name, tools_in=asked.tools_in, dialect=asked.dialect,
             instructions=asked.instructions, **{**asked.settings, **request.settings},
         )  # fmt: skip
-        request.read_as(asked.wire, dialects=asked.dialects, reasoning=asked.reasoning)
+        dialects = asked.dialects
+        if request.tools_in != asked.tools_in == "request":  # the server has said that it takes no tools
+            dialects = add_dialect(asked.dialect, dialects)
+        request.read_as(asked.wire, dialects=dialects, reasoning=asked.reasoning)
         content = msgspec.json.encode(body)
         question = client.build_request("POST", asked.url, content=content, headers={**_JSON, **asked.headers})
         response = await client.send(question, stream=True, follow_redirects=False)
@@ -216,7 +219,7 @@ def http_model(
         dialects = "all"
     if tools_in == "prompt":
         get_prompt(dialect)
-        dialects = (dialect, *((dialects,) if isinstance(dialects, str) else dialects))
+        dialects = add_dialect(dialect, dialects)
     StreamParser(spoken, dialects=dialects, reasoning=reasoning)  # raises for an unknown dialect
     endpoint = Endpoint(
         url=find_answer_url(url, spoken, name), provider=provider, name=name, wire=spoken, timeout=timeout,
@@ -271,6 +274,11 @@ def check_model(model: object) -> None:
     """Raise TypeError for what is not a model."""
     if not (isinstance(model, NegotiatedFormat) or callable(model)):
         raise TypeError(f"a model is an async function, an HTTPModel or a NegotiatedFormat, not {type(model).__name__}")
+
+
+def add_dialect(dialect: str, dialects: Dialects) -> Dialects:
+    """Return what is looked for, with the dialect first that the prompt teaches."""
+    return (dialect, *((dialects,) if isinstance(dialects, str) else dialects))
 
 
 async def ask_model(model: Model, request: Request) -> AsyncSource:

@@ -86,6 +86,15 @@ class Run(AsyncIterator[Item]):
     def __anext__(self) -> Awaitable[Item]:
         return self._buffer.take()
 
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing runs any more; items may still be there."""
+        return self._over.is_set()
+
+    def take_now(self) -> list[Item]:
+        """Return the items that have come, without waiting."""
+        return self._buffer.take_all()
+
     def take_over(self, earlier: Run) -> None:
         """Let the calls wait that need what threads of an earlier run hold, which go on."""
         for call in earlier._turn.unreturned:

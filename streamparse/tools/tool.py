@@ -41,7 +41,8 @@ class Tool(msgspec.Struct, frozen=True, dict=True):
     - `description`: read from the function's docstring if the `parameters` are read from the function.
     - `parameters`: a JSON Schema of an object.  Without one it is read from the function's annotations and docstring;
       `{}` without a function means that the schema is not known.
-    - `function`: called with the arguments by name; it may be a coroutine function.
+    - `function`: called with the arguments by name; it may be a coroutine function.  It must take each parameter that
+      the schema has, and need no other.
     - `effect`: what a call does; when it starts, and whether it is repeated, follows from that (`runtime.turn`).
     - `timeout`: seconds for each attempt; None: the runner's.
     - `tier`: the runner must have unlocked this tier for the call to run.
@@ -88,12 +89,14 @@ class Tool(msgspec.Struct, frozen=True, dict=True):
 
     def _check_function(self, function: Callable[..., Any]) -> None:
         """Check what is called, and read from it what was not given."""
-        from streamparse.tools.signature import check_streamed, read_signature  # noqa: PLC0415 - dicts have no function
+        from streamparse.tools.signature import check_streamed, find_misfit, read_signature  # noqa: PLC0415 - dicts have no function
 
         if not callable(function):
             raise TypeError(f"tool {self.name!r}: the function cannot be called: {function!r}")
         if self.parameters:
             check_streamed(function)
+            if (misfit := find_misfit(function, self.parameters)) is not None:
+                raise TypeError(f"tool {self.name!r}: {misfit}")
             return
         signature = self.__dict__["signature"] = read_signature(function)
         msgspec.structs.force_setattr(self, "parameters", signature.schema)

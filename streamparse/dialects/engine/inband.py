@@ -77,7 +77,7 @@ class InBandParser:
         *("_is_outdated", "_joins_thoughts", "_most_vain", "_vain"),
         *("_markers", "_pieces", "_reader", "_setting", "_sink", "_span", "_steps", "_taped", "_tell"),
         *("_text", "_thought", "_tools", "call_arguments", "call_end", "call_error", "call_repaired", "call_revoke"),
-        *("call_teller", "calls_doubted", "dialect", "ignores_calls", "usage"),
+        *("call_teller", "calls_doubted", "dialect", "ignores_calls"),
     )
 
     reads_markup = True
@@ -114,7 +114,6 @@ class InBandParser:
         self.call_error = sink.call_error
         self.call_revoke = sink.call_revoke
         self.calls_doubted = sink.calls_doubted
-        self.usage = sink.usage
 
         self._has_ended = False  # the turn has, and what comes next takes that back: also what is held for long
         self._budget = RescanBudget()
@@ -227,9 +226,6 @@ class InBandParser:
             self._ignores_auto = True
             self.ignore_calls("auto", "all")
         return self._sink.call_start(name, id, source, place)
-
-    def call_restart(self, call: Call) -> None:
-        self._sink.call_restart(call)
 
     def call_whole(self, name: str, arguments: str, id: str | None = None) -> Call:
         self.go_on()

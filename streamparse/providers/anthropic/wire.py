@@ -201,7 +201,7 @@ class Anthropic(MessageWire[Event]):
         if None in usage.values():
             usage = {name: count for name, count in usage.items() if count is not None}
         if usage:
-            self._sink.usage(usage)
+            self._sink.fact("usage", usage)
             self._sink.fact("service_tier", usage.get("service_tier"))
 
     def _take_turn(self, turn: Turn) -> None:

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Final
 import msgspec
 
 from streamparse.limits import Limits
-from streamparse.providers.openai_chat.wire import Fragment, Function
+from streamparse.providers.openai_chat.chunks import Fragment, Function
 from streamparse.reading.message_wire import MessageWire, find_listed_outcome
 from streamparse.reading.plain_strings import PlainString
 from streamparse.reading.wire import UnknownMessage
