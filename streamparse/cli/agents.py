@@ -19,7 +19,7 @@ from typing import Final
 
 import msgspec
 
-_CONTEXT: Final = 32_768
+_CONTEXT: Final = 32_768  # bound: a prompt of a coding agent has some 20,000
 """Tokens that an agent is told where the server does not say its context."""
 _KEYS: Final = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")
 """Variables of the user that must not reach the agent: its keys are for other servers."""
