@@ -53,7 +53,7 @@ class Assembler:
     reads_markup = False
 
     def __init__(self, tools: Toolset, limits: Limits, mode: Mode = "lenient") -> None:
-        self.record = EventLog()
+        self.record: EventLog = EventLog()
         self._tools = tools
         self._limits = limits
         self._mode: Mode = mode
@@ -77,9 +77,9 @@ class Assembler:
         self._outcome: Outcome | None = None  # of the last finish
         self._done = False
         self._is_alert = False  # what comes next means more for what came before: a call waits, or a finish has come
-        self.calls_found = 0
+        self.calls_found: int = 0
         """How many calls have started so far."""
-        self.has_ended = False
+        self.has_ended: bool = False
         """Whether the server ended its turn, and has not gone on since."""
         self.marker: Offset | None = None
         """Where the wire's own end marker stands, once it has come and nothing that counts has followed it."""

@@ -39,6 +39,11 @@ class AWSEventStream(Framer):
     A checksum that does not agree ends the framing: `frame_checksum`, or `not_a_stream` if it is the first.
     """
 
+    offset: int
+    is_cut: bool
+    singles: int
+    received: int
+
     __slots__ = ("_begin", "_heads", "_known", "_size")
 
     def __init__(self, limits: Limits) -> None:

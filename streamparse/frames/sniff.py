@@ -57,7 +57,7 @@ class Sniffer:
     __slots__ = ("_first", "_line", "_max_line", "_seen", "head")
 
     def __init__(self, limits: Limits) -> None:
-        self.head = bytearray()
+        self.head: bytearray = bytearray()
         self._max_line = most(limits.max_line)
         self._first = -1  # the first byte that is neither mark nor blank
         self._line = 0  # where the first line begins that has not been judged
@@ -124,6 +124,9 @@ class AutoFramer(Framer):
     A body without a framer ends in the error `not_a_stream`, one without content in `empty_body`.
     Once `framer` is there it may be fed directly.
     """
+
+    received: int
+    is_cut: bool
 
     __slots__ = ("_limits", "_sniffer", "format", "framer")
 

@@ -36,6 +36,12 @@ class SSE(LineFramer):
     `retry` is the last reconnection time that the server asked for, in milliseconds.
     """
 
+    offset: int
+    turned_at: int
+    is_cut: bool
+    singles: int
+    received: int
+
     __slots__ = (
         *("_after_cr", "_data", "_event", "_has_cr", "_id", "_idle", "_offset", "_prefix"),
         "retry",

@@ -108,7 +108,7 @@ class Access:
         self._asked = f"{scope['method']} {_read_path(scope)}"
         self._size = 0
         self._seconds: float | None = None  # until the last byte was sent
-        self.status = 0
+        self.status: Any = 0
         """The status that was sent; 0 before."""
         self.wire = ""
         """What the client speaks, if that is known."""

@@ -181,13 +181,13 @@ class MessageWire(Generic[T]):
         self.decode: Callable[[bytes], T] = _DECODERS.get(self.shape) or find_decoder(self.shape)
         self._bare_json: BareJsonJoiner | None = None
         self._half: Frame | None = None  # ends in half of a character
-        self.waits = False
+        self.waits: bool = False
         self._page: StringIO | None = None  # HTML where an event should be: a gateway has failed
         self._sent: dict[str, Any] | None = None  # what was sent last of the items that are repeated
         self._looks = _MOST_LOOKS  # so many more messages may be looked at for who answers
         self._over = False
         self._failed = False
-        self.ignored = 0
+        self.ignored: int = 0
 
     @staticmethod
     def claims(message: dict[str, Any], event: bytes, /) -> bool:

@@ -126,7 +126,7 @@ class SwitchModel:
     """The same request to another model."""
 
     def __init__(self, model: str) -> None:
-        self.name = f"model {model}"
+        self.name: str = f"model {model}"
         self._model = model
 
     def request(self, request: Mapping[str, Any], _verdict: Verdict, /) -> dict[str, Any] | None:

@@ -94,7 +94,7 @@ class Gate:
         sanitise: bool = False,
         guards: Iterable[Guard] = (),
     ) -> None:
-        self.tools = Toolset.of(tools)
+        self.tools: Toolset = Toolset.of(tools)
         self._tier = tier
         self._coerce = coerce
         self._sanitise = sanitise

@@ -57,7 +57,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
     """
 
     def __init__(self, settings: AgentSettings, history: History, deps: Any) -> None:
-        self.id = uuid.uuid4().hex
+        self.id: str = uuid.uuid4().hex
         self._settings = settings
         self._given = history
         self._deps = deps

@@ -101,11 +101,11 @@ class Loop:
         run_id: str = "run",
         complaints: Sequence[int] = (),
     ) -> None:
-        self.history = History()
-        self.tokens = TokenCounts()
+        self.history: History = History()
+        self.tokens: TokenCounts = TokenCounts()
         self.finish: Finish | None = None
         self.failure: ModelFailure | None = None
-        self.was_discarded = False
+        self.was_discarded: bool = False
         self._models = models
         self._stops = tuple(stops)
         self._ending = ending

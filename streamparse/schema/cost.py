@@ -81,7 +81,7 @@ class Cost:
 
         if _sum_paths(None, look) is None:  # a schema applies itself to the same value
             raise ValueError("it refers to itself without end")
-        self.factor = _sum_paths(self._root, _weigh) if is_linear else None
+        self.factor: int | None = _sum_paths(self._root, _weigh) if is_linear else None
 
     def count_steps(self, arguments: Any) -> int:
         """Return how many steps it takes at most to look at arguments."""

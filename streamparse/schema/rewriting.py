@@ -56,10 +56,10 @@ class Rewriting:
     def __init__(self, schema: dict[str, Any]) -> None:
         self.unread: dict[str, None] = {}
         self.patterns: dict[str, Pattern] = {}
-        self.is_linear = True
+        self.is_linear: bool = True
         self._size = 0
         self._is_draft_4 = str(schema.get("$schema")).rstrip("#") == _DIALECTS[0]
-        self.schema = self._rewrite(schema)
+        self.schema: Any = self._rewrite(schema)
         if any(pattern.linear is None for pattern in self.patterns.values()):
             self.is_linear = False
             self._size, self.patterns = 0, {}

@@ -60,11 +60,11 @@ class ToolContext(Generic[Deps]):
         is_cancelled: Callable[[], bool] = lambda: False,
         report: Callable[[Any], Awaitable[None]] = _report_nothing,
     ) -> None:
-        self.id = id
-        self.idempotency_key = idempotency_key
-        self.attempt = attempt
-        self.deadline = deadline
-        self.deps = deps
+        self.id: str = id
+        self.idempotency_key: str = idempotency_key
+        self.attempt: int = attempt
+        self.deadline: float | None = deadline
+        self.deps: Deps = deps
         self.state_changes: list[StateChange] = []
         self._is_cancelled = is_cancelled
         self._report = report

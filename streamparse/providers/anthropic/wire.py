@@ -89,8 +89,10 @@ class Event(Message, gc=False):
 class Anthropic(MessageWire[Event]):
     """Anthropic Messages, and everything that speaks like it: Bedrock's `invoke`, Vertex, llama.cpp, vLLM, Ollama."""
 
+    ignored: int
+
     shape = Event
-    argument_texts = (("delta", "partial_json"),)
+    argument_texts: ClassVar[tuple[tuple[str, ...], ...]] = (("delta", "partial_json"),)
     parses_calls = True
     reopens = True
 

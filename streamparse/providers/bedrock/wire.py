@@ -124,6 +124,8 @@ _ITEMS: Final = ("metrics", "trace", "additionalModelResponseFields")
 class BedrockConverse(MessageWire[Event]):
     """Amazon Bedrock: the events of Converse, and what `invoke` wraps."""
 
+    ignored: int
+
     shape = Event
     parses_calls = True
 

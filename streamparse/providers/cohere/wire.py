@@ -75,9 +75,11 @@ class _Facts(msgspec.Struct, gc=False):
 class Cohere(MessageWire[_Event]):
     """Cohere's chat, version 2."""
 
+    ignored: int
+
     shape = _Event
-    facts = _Facts
-    argument_texts = (
+    facts: ClassVar[type[Any] | None] = _Facts
+    argument_texts: ClassVar[tuple[tuple[str, ...], ...]] = (
         ("message", "tool_calls", "function", "arguments"),
         ("delta", "message", "tool_calls", "function", "arguments"),
     )
