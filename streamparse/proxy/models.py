@@ -28,7 +28,7 @@ _CONTEXTS: Final = (
     ("max_model_len",), ("meta", "n_ctx"), ("loaded_context_length",), ("context_length",), ("context_window",)
 )  # fmt: skip
 _OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
-_DIGEST: Final = "0" * 64
+_DIGEST: Final = "0" * 64  # source: the length of a SHA-256
 """Ollama's clients want a digest of each model, and none of them compares it."""
 
 
