@@ -156,6 +156,9 @@ class _Selection:
     in_thought: frozenset[str]
     endings: frozenset[str]
     turn_ends: frozenset[str]
+    inside: frozenset[str]
+    closers: frozenset[str]
+    text_openers: dict[str, tuple[str, ...]]
 
     def __init__(
         self, catalogue: Catalogue, chosen: _Chosen, tools: bool, reasoning: bool, quoted: Quoted
@@ -169,23 +172,17 @@ class _Selection:
         knows_all = reasoning and (has_all or "reasoning" in words)
         spans = list(catalogue.thoughts.values()) if knows_all else of_named
         self.thoughts: dict[str, Thought] = {marker: thought for thought in reversed(spans) for marker in thought.opens}
-        self.inside: frozenset[str] = frozenset(
-            marker for thought in of_named if thought.token for marker in thought.opens
-        )
+        self.inside = frozenset(marker for thought in of_named if thought.token for marker in thought.opens)
         tokens = frozenset(marker for thought in spans if thought.token for marker in thought.opens)
         self.tokens: frozenset[str] = tokens - self.inside
-        self.closers: frozenset[str] = frozenset(
-            marker for thought in spans if thought.opens for marker in thought.closes
-        )
+        self.closers = frozenset(marker for thought in spans if thought.opens for marker in thought.closes)
         self.any_thought: Thought = Thought(
             "any",
             opens=tuple(marker for thought in spans for marker in (*thought.opens, *thought.echoes)),
             closes=tuple(marker for thought in spans for marker in thought.closes),
         )
         wrapping = catalogue.dialects.values() if "reasoning" in words else others
-        self.text_openers: dict[str, tuple[str, ...]] = {
-            marker: (marker, *row.drops) for row in wrapping for marker in row.opens_text
-        }
+        self.text_openers = {marker: (marker, *row.drops) for row in wrapping for marker in row.opens_text}
         self.drops: frozenset[str] = frozenset(marker for row in named for marker in row.drops)
         self.endings, self.turn_ends = catalogue.endings, catalogue.turn_ends
         self.other_turns: frozenset[str] = catalogue.other_turns
