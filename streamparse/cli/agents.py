@@ -21,8 +21,14 @@ import msgspec
 
 _CONTEXT: Final = 32_768  # bound: a prompt of a coding agent has some 20,000
 """Tokens that an agent is told where the server does not say its context."""
-_KEYS: Final = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")
-"""Variables of the user that must not reach the agent: its keys are for other servers."""
+_OTHER_SERVERS: Final = (
+    "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "CODEX_API_KEY",
+    "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS",
+    "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_FOUNDRY", "CLAUDE_CODE_USE_VERTEX",
+    "OLLAMA_API_KEY", "OLLAMA_HOST",
+)  # fmt: skip
+"""Variables of the user that must not reach the agent: they lead it to other servers, or are keys for these."""
+_HOST: Final = "127.0.0.1"
 
 
 class Server(msgspec.Struct, frozen=True):
@@ -57,8 +63,14 @@ def prepare_launch(command: Sequence[str], server: Server, *, keep_tools: bool =
 
 
 def make_environment(launch: Launch, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of the agent: the user's, without keys and addresses for other servers."""
-    kept = {name: value for name, value in environment.items() if name not in _KEYS}
+    """Return the environment of the agent: the user's, without keys and addresses for other servers.
+
+    A proxy that the user has for the Internet is not asked for this machine.
+    """
+    kept = {name: value for name, value in environment.items() if name not in _OTHER_SERVERS}
+    if any(name.lower() in ("http_proxy", "https_proxy", "all_proxy") for name in kept):
+        direct = kept.get("NO_PROXY") or kept.get("no_proxy")
+        kept |= dict.fromkeys(("NO_PROXY", "no_proxy"), f"{direct},{_HOST}" if direct else _HOST)
     return kept | launch.variables
 
 
@@ -114,7 +126,10 @@ def _prepare_any(command: list[str], server: Server, _keep_tools: bool) -> Launc
         "OPENAI_BASE_URL": f"{server.url}/v1",
         "OPENAI_API_KEY": server.token,
         "ANTHROPIC_BASE_URL": server.url,
+        "ANTHROPIC_API_KEY": server.token,
         "ANTHROPIC_AUTH_TOKEN": server.token,
+        "OLLAMA_HOST": server.url,
+        "OLLAMA_API_KEY": server.token,
     }
     return Launch(command, variables)
 

@@ -90,7 +90,9 @@ class Proxy(AbstractAsyncContextManager["Proxy"]):
                 access.has_left = True
                 return
             if is_answered_here(scope, self.settings):
-                headers, written = await answer_here(scope, body, self.settings, self.counters, self.list_models)
+                headers, written = await answer_here(
+                    scope, body, self.settings, self.counters, partial(self.list_models, scope["headers"])
+                )
                 await asgi.respond(access.send, 200, headers, written)
                 return
             asked = read_client_request(wire, body, self.settings) if wire is not None else None
@@ -125,33 +127,41 @@ class Proxy(AbstractAsyncContextManager["Proxy"]):
     def _build_request(self, scope: Scope, body: bytes, asked: ClientRequest | None) -> httpx.Request:
         """Return the request for the server; raise `RequestRefused` if it cannot be asked."""
         wire = self.settings.wire
-        if asked is None or asked.wire == wire:
+        if asked is None or not asked.changed or asked.wire == wire:
             target = upstream.read_target(scope)
         else:
             model = self.settings.model or asked.model
             target = upstream.make_path(self.settings, model, streamed=asked.streamed)
         client_wire, is_read = (asked.wire, asked.changed) if asked is not None else (None, False)
-        headers = upstream.make_request_headers(scope["headers"], client_wire, wire, is_read=is_read)
-        if self.settings.token or self.settings.key:
-            headers = upstream.replace_key(headers, wire, self.settings.key)
-        credentials = self.settings.credentials
-        if credentials and not self._has_warned and upstream.get_header(headers, b"authorization"):
+        headers = self._make_headers(scope["headers"], client_wire, is_read=is_read)
+        return self.client.build_request(
+            scope["method"],
+            upstream.make_url(self.settings, target),
+            headers=headers,
+            content=(asked.body if asked is not None else body) or None,
+        )
+
+    def _make_headers(self, came: asgi.Headers, client_wire: str | None, *, is_read: bool) -> asgi.Headers:
+        """Return the headers of a request to the server, with its own key and credentials if there are any."""
+        settings = self.settings
+        headers = upstream.make_request_headers(came, client_wire, settings.wire, is_read=is_read)
+        if settings.token or settings.key:
+            headers = upstream.replace_key(headers, settings.wire, settings.key)
+        if settings.credentials and not self._has_warned and upstream.get_header(headers, b"authorization"):
             asgi.LOGGER.warning(
                 "a client brings its own authorization: the upstream's name and password are not used for it"
             )
             self._has_warned = True
-        return self.client.build_request(
-            scope["method"],
-            upstream.make_url(self.settings, target),
-            headers=upstream.add_credentials(headers, credentials),
-            content=(asked.body if asked is not None else body) or None,
-        )
+        return upstream.add_credentials(headers, settings.credentials)
 
-    async def list_models(self) -> list[Model]:
-        """Ask the server for its models; raises `RequestRefused` if it gives no list of them."""
+    async def list_models(self, came: asgi.Headers | None = None) -> list[Model]:
+        """Ask the server for its models, with the headers that came from a client.
+
+        Raises `RequestRefused` if it gives no list of them.
+        """
         httpx = upstream.load_httpx()
         settings = self.settings
-        headers = upstream.add_credentials(upstream.replace_key([], settings.wire, settings.key), settings.credentials)
+        headers = self._make_headers(came or [], None, is_read=True)
         url = upstream.make_url(settings, find_models_path(settings.wire).encode())
         try:
             answer = await self.client.send(self.client.build_request("GET", url, headers=headers))
@@ -160,7 +170,7 @@ class Proxy(AbstractAsyncContextManager["Proxy"]):
         models = read_models(answer.content)
         if not models and not settings.model:
             reason = f"the server lists no models (status {answer.status_code}): name one by --model"
-            raise RequestRefused(reason, 502, "upstream_error")
+            raise RequestRefused(reason, answer.status_code if answer.is_error else 502, "upstream_error")
         return models
 
     @property

@@ -55,6 +55,8 @@ _STREAMED_BY_DEFAULT: Final = ("ollama-chat", "ollama-generate")
 _WRITERS: Final[Mapping[str, type[Emitter]]] = {**EMITTERS, "ollama-generate": OllamaGenerateEmitter}
 _TOKEN_LIMITS: Final = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 
+_LEAST_ROOM: Final = 8  # bound: the part of a context that an answer has, however long its prompt seems
+
 _STORED: Final = ("previous_response_id", "conversation", "background", "prompt")
 _OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
 _COUNTED_ID: Final = re.compile(r"call_[0-9]{1,4}")
@@ -132,28 +134,27 @@ def _read_request(wire: str, request: dict[str, Any], body: bytes, settings: Set
     tools = _read_tools(request)
     # Events have no place for several answers at once, or for the probabilities of tokens.
     if understood and (several or request.get("logprobs") or not tools or _parses_calls_itself(settings)):
-        sent = _fit(request, settings, body)
-        is_unread = bool(tools)
         return ClientRequest(
             wire=wire,
             request=request,
-            body=sent,
+            body=_fit(request, settings, body),
             tools=Toolset(),
             streamed=streamed,
             changed=False,
-            is_unread=is_unread,
+            is_unread=bool(tools),
         )
     if several:
         raise RequestRefused("n: this server is asked in other words, of which one answer at a time can be read")
     lost: list[Loss] = []
-    declared: dict[str, ClientTool] = {}
+    came, declared = request, dict[str, ClientTool]()
     if wire == "openai-responses":
         _refuse_stored(request)
         request, declared = flatten_tools(request, lost)
         tools = _read_tools(request)
-        body = msgspec.json.encode(request)
-    sent = _fit(request, settings, body) if understood else _translate(request, wire, settings, dialect, lost)
-    names = frozenset(loss.keyword for loss in lost if not loss.warning)
+    if understood:
+        sent = _fit(request, settings, body if request == came else None)
+    else:
+        sent = _translate(request, wire, settings, dialect, lost)
     return ClientRequest(
         wire=wire,
         request=request,
@@ -161,7 +162,7 @@ def _read_request(wire: str, request: dict[str, Any], body: bytes, settings: Set
         tools=tools,
         streamed=streamed,
         changed=True,
-        lost=names,
+        lost=frozenset(loss.keyword for loss in lost if not loss.warning),
         declared=declared,
     )
 
@@ -172,7 +173,8 @@ def _fit(sent: dict[str, Any], settings: Settings, body: bytes | None = None) ->
     if settings.model and settings.wire != "gemini":  # whose path names the model
         changes["model"] = settings.model
     if settings.context:
-        room = max(1, settings.context - estimate_tokens(sent))
+        # The estimate may be far too large: an answer of one token would tell nobody why.
+        room = max(settings.context // _LEAST_ROOM, settings.context - estimate_tokens(sent))
         limits = {name: sent.get(name) for name in _TOKEN_LIMITS}
         changes |= {name: room for name, limit in limits.items() if isinstance(limit, int) and limit > room}
     if body is not None and changes.items() <= sent.items():

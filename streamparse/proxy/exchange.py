@@ -26,7 +26,6 @@ _JSON: Final = "application/json"
 _DRAIN_SECONDS: Final = 1.0  # bound: the wait for the end of a body after the end of its answer
 _DRAIN_BYTES: Final = 65_536  # bound: what is read of it
 _FAREWELL_SECONDS: Final = 1.0  # bound: the wait for a slow client that takes the end of its answer
-_SILENCE: Final = 15.0  # bound: seconds; proxies in between wait 30 to 60 for the next byte
 _EVENTS: Final = "text/event-stream"
 _UNBUFFERED: Final = (b"x-accel-buffering", b"no")
 """Tells nginx to pass each piece on as it comes."""
@@ -66,7 +65,7 @@ class Exchange:
         """Send a comment where a stream of events has been silent: what stands between may close an idle connection."""
         while True:
             before = self._access.size
-            await anyio.sleep(_SILENCE)
+            await anyio.sleep(self._settings.keep_alive)
             writes_events = self._streaming is not None and _EVENTS in self._streaming.emitter.content_type
             if writes_events and self._access.status and self._access.size == before:
                 await self._send({"type": "http.response.body", "body": b": keep-alive\n\n", "more_body": True})

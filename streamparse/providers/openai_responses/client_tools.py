@@ -50,7 +50,7 @@ def read_text_input(arguments: Mapping[str, Any]) -> str:
 def flatten_tools(request: Mapping[str, Any], lost: list[Loss]) -> tuple[dict[str, Any], dict[str, ClientTool]]:
     """Return a request whose tools are functions, and how the client declared those that were not, by the new name.
 
-    Tools that the provider's own server would run are lost.
+    Tools that the provider's own server would run are lost.  All else stays as it is.
     """
     functions: list[dict[str, Any]] = []
     declared: dict[str, ClientTool] = {}
@@ -58,11 +58,12 @@ def flatten_tools(request: Mapping[str, Any], lost: list[Loss]) -> tuple[dict[st
         functions.append(function)
         if tool.namespace or tool.takes_text:
             declared[tool.model_name] = tool
-    flat = {**request, "tools": functions}
+    flat = {**request, "tools": functions} if "tools" in request else dict(request)
     if isinstance(items := request.get("input"), list):
         flat[INPUT] = [_flatten_item(item) for item in items]
-    choice = _flatten_choice(request.get("tool_choice"), flat, lost)
-    return flat | {"tool_choice": choice}, declared
+    if "tool_choice" in request:
+        flat["tool_choice"] = _flatten_choice(request["tool_choice"], flat, lost)
+    return flat, declared
 
 
 def _flatten(
@@ -122,12 +123,12 @@ def _flatten_choice(choice: Any, request: dict[str, Any], lost: list[Loss]) -> A
     kind = get_str(choice, "type")
     if kind == "allowed_tools":
         allowed = {name for each in get_objects(choice.get("tools")) if (name := _find_model_name(each))}
-        request["tools"] = [tool for tool in request["tools"] if tool["name"] in allowed]
+        request["tools"] = [tool for tool in get_objects(request.get("tools")) if tool["name"] in allowed]
         return get_str(choice, "mode") or "auto"
     name = _find_model_name(choice)
     if name is None:
         lost.append(Loss("request", "", "tool_choice", f"dropped: {kind} is the provider's own tool"))
-        return None
+        return "auto"
     return {"type": "function", "name": name}
 
 
