@@ -125,8 +125,7 @@ def read_client_request(wire: str, body: bytes, settings: Settings) -> ClientReq
 
 
 def _read_request(wire: str, request: dict[str, Any], body: bytes, settings: Settings) -> ClientRequest:
-    stream = request.get("stream")
-    streamed = wire in _STREAMED_BY_DEFAULT if stream is None else bool(stream)
+    streamed = _is_streamed(wire, request)
     dialect = choose_dialect_to_teach(settings.dialects) if settings.tools == "prompt" and _has_tools(request) else None
     is_same = wire == settings.wire or (wire, settings.wire) == ("ollama-generate", "ollama-chat")
     understood = is_same and dialect is None
@@ -206,6 +205,11 @@ def make_error_response(wire: str | None, status: int, code: str, reason: str) -
     if wire is None:
         return [(b"content-type", b"text/plain; charset=utf-8")], reason.encode() + b"\n"
     return [(b"content-type", b"application/json")], _WRITERS[wire]().write_error_body(code, reason, status)
+
+
+def _is_streamed(wire: str, request: dict[str, Any]) -> bool:
+    stream = request.get("stream")
+    return wire in _STREAMED_BY_DEFAULT if stream is None else bool(stream)
 
 
 def _is_for_several(wire: str, request: dict[str, Any]) -> bool:
