@@ -25,10 +25,9 @@ REASON = re.compile(r"  # (?:bench|bound|source): \S")
 
 LONG_FOR_NOW = (
     "dialects/engine/active_markers.py", "dialects/engine/inband.py", "dialects/engine/markers.py",
-    "parser/whole_bodies.py",
 )  # fmt: skip
 """Modules that are being cut: they, or a function of theirs, are still too long."""
-BARE_FOR_NOW = ("dialects/engine/", "dialects/grammars/", "parser/late_calls.py", "parser/to_builtins.py")  # fmt: skip
+BARE_FOR_NOW = ("dialects/engine/", "dialects/grammars/")
 """Rooms whose numbers have no reasons yet."""
 
 
@@ -79,4 +78,4 @@ def test_a_module_is_one_idea() -> None:
         for module in MODULES
         if len((PACKAGE / module).read_text(encoding="utf-8").splitlines()) > LONGEST_MODULE
     }
-    assert long - {*LONG_FOR_NOW} == {*LONG_MODULES}
+    assert {each for each in long if not each.startswith(LONG_FOR_NOW)} == {*LONG_MODULES}
