@@ -13,7 +13,10 @@ from typing import Any
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 HOME = ""
-"""The address of the project's repository, without a slash at its end; empty while it has none.  With one, `dynamic` in pyproject.toml names `urls`."""
+"""The address of the project's repository, without a slash at its end; empty while it has none.
+
+With one, `dynamic` in pyproject.toml names `urls`, too.
+"""
 
 _PICTURE = re.compile(r"^!\[[^\]]*\]\((?!https?:)[^)]*\)\n\n?", re.MULTILINE)
 _LINK = re.compile(r"(?<!!)\[([^\]\n]+)\]\((?!https?:|#)([^)\s]+)\)")
