@@ -15,10 +15,11 @@ from streamparse.events import Error, Event
 from streamparse.frames import AutoFramer, Frame, Framer
 from streamparse.limits import Limits
 from streamparse.parser.assembly_line import AssemblyLine
-from streamparse.parser.chunks import Record, encode_message, read_message
+from streamparse.parser.chunks import Record, read_message
 from streamparse.parser.fast_path import FastPath
 from streamparse.parser.options import ParserOptions
 from streamparse.parser.text import SurrogateJoiner
+from streamparse.parser.to_builtins import encode_message
 from streamparse.parser.wire_selector import WireSelector
 from streamparse.providers.wires import WireName
 from streamparse.stats import Stats
@@ -252,7 +253,7 @@ class StreamParser(AssemblyLine):
     def _take_message(self, message: Mapping[str, Any]) -> None:
         try:
             data = encode_message(message)
-        except (ValueError, RecursionError, TypeError) as error:
+        except (ValueError, RecursionError) as error:
             self._refuse(error)
             return
         frame = Frame(data, offset=self._message_bytes)
