@@ -42,7 +42,7 @@ class Deaf:
 
     call_whole = call_start
     text = reasoning = refusal = call_arguments = call_end = call_repaired = call_error = call_revoke = _nothing
-    call_restart = calls_doubted = item = usage = finish = end = go_on = error = _nothing
+    calls_doubted = item = fact = finish = end = go_on = error = _nothing
 
 
 class Told(Deaf):

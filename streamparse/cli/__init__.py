@@ -1,4 +1,4 @@
-"""The command line: `streamparse parse`, `detect`, `timeline`, `bench`, `proxy`, `wires`, `dialects`.
+"""The command line: `streamparse parse`, `detect`, `timeline`, `bench`, `proxy`, `run`, `wires`, `dialects`.
 
 Without a command it prints its help.
 
@@ -15,7 +15,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Final, NoReturn
 
-from streamparse.cli import bench, detect, dialects, parse, proxy, timeline
+from streamparse.cli import bench, detect, dialects, parse, proxy, run, timeline
 from streamparse.cli.options import CommandError
 from streamparse.providers.wires import WIRES
 
@@ -43,7 +43,7 @@ def _run(arguments: Sequence[str] | None) -> int:
             options = _make_command_line().parse_args(arguments)
             status: int = options.run(options)
         finally:
-            sys.stdout.flush()  # also after `--help`, and what came before a failure
+            sys.stdout.flush()  # also after `--help`, and the output before a failure
     except BrokenPipeError:
         _forget_output()  # the reader has gone (`| head`): nothing is left to say
         return 0
@@ -59,13 +59,13 @@ def _print(text: str) -> int:
 
 
 def _print_version(_: argparse.Namespace) -> int:
-    import streamparse  # noqa: PLC0415 - the package imports what is here only later
+    import streamparse  # noqa: PLC0415 - the package imports this module later
 
     return _print(f"streamparse {streamparse.__version__}")
 
 
 def _forget_output() -> None:
-    """Discard what is still to be written: the interpreter would try it again at exit."""
+    """Discard unwritten output: the interpreter would try it again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -94,7 +94,7 @@ def _make_command_line() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="store_const", const=_print_version, dest="run", help="print the version")
     parser.set_defaults(run=lambda _: _print(parser.format_help().rstrip()))
     commands = parser.add_subparsers(metavar="COMMAND")
-    for command in (parse, detect, timeline, bench, proxy, dialects):
+    for command in (parse, detect, timeline, bench, proxy, run, dialects):
         command.add_command(commands)
     wires = commands.add_parser("wires", help="list the wires: the ways a server streams")
     wires.set_defaults(run=lambda _: _print("\n".join(map(_describe_wire, WIRES))))

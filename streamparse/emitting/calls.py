@@ -1,4 +1,4 @@
-"""How an emitter writes calls: what is sent of each, and when.
+"""How an emitter writes calls: which parts are sent, and when.
 
 | event | what is sent |
 |---|---|
@@ -125,7 +125,7 @@ class HeldCall:
     __slots__ = ("_compared", "_complete", "_deltas", "_first", "_last", "_speller", "start")
 
     def __init__(self, start: ToolCallStart, complete: Sequence[str]) -> None:
-        self.start = start
+        self.start: ToolCallStart = start
         self._deltas: list[str] = []
         self._complete = tuple(complete)
         self._first, self._last = 0, len(complete)  # of those that begin like this call
@@ -188,7 +188,7 @@ class _Speller:
         return spelled[1:], end + 1
 
     def _read_between(self, text: str, place: int) -> tuple[str, int]:
-        """Read what is between strings, up to the next one."""
+        """Read the text between strings, up to the next one."""
         token = _BETWEEN.match(text, place)
         assert token is not None
         self._in_string = bool(token[2])

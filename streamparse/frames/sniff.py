@@ -40,10 +40,9 @@ FRAMERS: dict[Format, Callable[[Limits], Framer]] = {
     "aws-eventstream": _make_aws_framer,
 }
 
-HEAD = 4096
-"""Bytes after which a body that resembles nothing known is `unknown`."""
+HEAD = 4096  # bound: bytes after which a body that resembles nothing known is `unknown`
 
-_EXCERPT = 200
+_EXCERPT = 200  # bound: bytes of a body in the message of its error
 _EVENT_BEGINS = (b"data:", b"event:")
 _AWS_MESSAGE_BYTES = range(16, 16 * 1024 * 1024)
 _NOT_BLANK = lazy_re(rb"[^ \t\r\n]")
@@ -57,7 +56,7 @@ class Sniffer:
     __slots__ = ("_first", "_line", "_max_line", "_seen", "head")
 
     def __init__(self, limits: Limits) -> None:
-        self.head = bytearray()
+        self.head: bytearray = bytearray()
         self._max_line = most(limits.max_line)
         self._first = -1  # the first byte that is neither mark nor blank
         self._line = 0  # where the first line begins that has not been judged
@@ -124,6 +123,9 @@ class AutoFramer(Framer):
     A body without a framer ends in the error `not_a_stream`, one without content in `empty_body`.
     Once `framer` is there it may be fed directly.
     """
+
+    received: int
+    is_cut: bool
 
     __slots__ = ("_limits", "_sniffer", "format", "framer")
 

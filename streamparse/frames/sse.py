@@ -18,13 +18,12 @@ from streamparse.frames.json_framers import is_cut_value
 from streamparse.limits import Limits
 from streamparse.patterns import lazy_re
 
-RETRY_CAP = 2**31 - 1
-"""Milliseconds; a longer `retry` counts as this."""
+RETRY_CAP = 2**31 - 1  # bound: milliseconds; a longer `retry` counts as this
 
 _DATA = b"data: "
 _FIELDS = (b"data", b"event", b"id", b"retry")
-_MAX_PREFIXES = 64
-_MAX_PREFIX = 100
+_MAX_PREFIXES = 64  # bound: what all streams of a process learn
+_MAX_PREFIX = 100  # bound: bytes of each
 _plain_prefixes: set[bytes] = set()  # what stands before the data of plain events, on all servers so far
 _FAILURE = lazy_re(rb"(?i)event: ?[^\r\n]*(?:error|exception)\r?\n")  # exceptions are Amazon's
 
@@ -35,6 +34,12 @@ class SSE(LineFramer):
     `max_line` bounds a line without its end, `max_event` the data of an event, its lines joined by LF.
     `retry` is the last reconnection time that the server asked for, in milliseconds.
     """
+
+    offset: int
+    turned_at: int
+    is_cut: bool
+    singles: int
+    received: int
 
     __slots__ = (
         *("_after_cr", "_data", "_event", "_has_cr", "_id", "_idle", "_offset", "_prefix"),
@@ -90,6 +95,8 @@ class SSE(LineFramer):
                 return None
             start = at + len(self._prefix)
         stop = data.find(b"\n", start)
+        if stop < 0:
+            return None
         end = stop + 2
         if data[stop:end] != b"\n\n":
             stop, end = stop - 1, stop + 3

@@ -142,11 +142,11 @@ _MAKING: Final = Lock()
 
 _PATH = lazy_re(r"`\$((?:\.[\w-]+|\[\d+\])+)`")
 _STEP = lazy_re(r"\.([\w-]+)|\[(\d+)\]")
-_MOST_PRUNINGS: Final = 8
-_MOST_LOOKS: Final = 4  # Azure's first chunk names nothing
+_MOST_PRUNINGS: Final = 8  # bound: fields of one message that are dropped, each for another decoding
+_MOST_LOOKS: Final = 4  # bound: messages that are decoded once more; Azure's first names nothing
 _HTML: Final = lazy_re(rb"<[A-Za-z!]")
-_LONGEST_PAGE: Final = 2000
-_LONGEST_FAILURE: Final = 32
+_LONGEST_PAGE: Final = 2000  # bound: characters of a page that are kept for its error
+_LONGEST_FAILURE: Final = 32  # source: no beginning of `_FAILURES` is longer
 _FAILURES: Final = (
     "error", "internal server error", "bad gateway", "gateway timeout", "gateway time-out", "service unavailable",
     "too many requests", "<!doctype html", "<html",
@@ -181,13 +181,13 @@ class MessageWire(Generic[T]):
         self.decode: Callable[[bytes], T] = _DECODERS.get(self.shape) or find_decoder(self.shape)
         self._bare_json: BareJsonJoiner | None = None
         self._half: Frame | None = None  # ends in half of a character
-        self.waits = False
+        self.waits: bool = False
         self._page: StringIO | None = None  # HTML where an event should be: a gateway has failed
         self._sent: dict[str, Any] | None = None  # what was sent last of the items that are repeated
         self._looks = _MOST_LOOKS  # so many more messages may be looked at for who answers
         self._over = False
         self._failed = False
-        self.ignored = 0
+        self.ignored: int = 0
 
     @staticmethod
     def claims(message: dict[str, Any], event: bytes, /) -> bool:
@@ -265,7 +265,7 @@ class MessageWire(Generic[T]):
 
     def _send_usage(self, usage: dict[str, Any] | None) -> None:
         if usage is not None:
-            self._sink.usage(usage)
+            self._sink.fact("usage", usage)
 
     def _decode_message(self, frame: Frame) -> T | None:
         """Decode a frame; None if it was something else than a message, which has been dealt with."""

@@ -62,7 +62,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
     """
 
     def __init__(self, settings: AgentSettings, history: History, deps: Any) -> None:
-        self.id = uuid.uuid4().hex
+        self.id: str = uuid.uuid4().hex
         self._settings = settings
         self._given = history
         self._deps = deps
@@ -456,7 +456,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             yield scope
 
     def _settle(self) -> None:
-        """Bring what is left of a run that was left before its end into its history."""
+        """Bring the rest of a run that was left before its end into its history."""
         if self._loop.finish is None:
             self._loop.take(loop.Interrupted(self._clock()))
         if self._answer is not None:
@@ -466,7 +466,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             self._loop.take(loop.RequestFailed(ModelFailure("cancelled"), self._clock()))
 
     def _forget_approvals(self) -> None:
-        """Forget what was requested in the latest turn: it can no longer be answered."""
+        """Forget the requests of the latest turn: they can no longer be answered."""
         beginning = f"{self.id}:{self._number}:"
         self._approvals = {key: each for key, each in self._approvals.items() if not key.startswith(beginning)}
 

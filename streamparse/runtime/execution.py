@@ -153,12 +153,12 @@ class OpenCall:
     """
 
     def __init__(self, tool: Tool) -> None:
-        self.texts = {name: OpenText() for name in tool.streamed}
-        self.is_offered = False
+        self.texts: dict[str, OpenText] = {name: OpenText() for name in tool.streamed}
+        self.is_offered: bool = False
         self._needed = find_needed(tool)
         self._required = tool.streamed & tool.required
         self._reader = PartialReader(streamed=tool.streamed, on_text=lambda name, text: self.texts[name].put(text))
-        self.decided = anyio.Event()  # the call counts, or does not
+        self.decided: anyio.Event = anyio.Event()  # the call counts, or does not
 
     def feed(self, fragment: str) -> dict[str, Any] | None:
         """Read on; return the arguments that are closed, once: when a text has begun and those needed are there."""
@@ -204,9 +204,9 @@ class Execution:
         self.start = start
         self.tool = tool
         self.call = call
-        self.scope = anyio.CancelScope()
+        self.scope: anyio.CancelScope = anyio.CancelScope()
         assert tool.function is not None
-        self.function = tool.function
+        self.function: Callable[..., Any] = tool.function
         self.job: Job | None = None if is_async(tool.function) else Job(f"streamparse tool {tool.name}", threads)
         self.has_begun = False
         self.partial: Any = None
@@ -259,7 +259,7 @@ class Execution:
         return Outcome(reduced.value, truncated=reduced.is_cut)
 
     def _bind(self) -> dict[str, Any]:
-        """Make the function's arguments of those of the call."""
+        """Make the function's arguments from the call's."""
         tool, arguments = self.tool, copy_arguments(self.start.arguments)
         if isinstance(self.start, Open):
             assert self.call is not None

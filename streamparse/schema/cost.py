@@ -68,8 +68,8 @@ class Cost:
     """What it takes to look at values with a schema, rewritten, with its `patterns`.
 
     `factor` is the largest number of steps for each character of arguments as JSON; None if it depends on the
-    arguments themselves.  Raises ValueError for a schema that refers to what is not there, or to itself
-    for the same value.
+    arguments themselves.  Raises ValueError for a schema with a reference to nothing, or to
+    itself for the same value.
     """
 
     def __init__(self, schema: dict[str, Any], patterns: dict[str, Pattern], *, is_linear: bool) -> None:
@@ -81,7 +81,7 @@ class Cost:
 
         if _sum_paths(None, look) is None:  # a schema applies itself to the same value
             raise ValueError("it refers to itself without end")
-        self.factor = _sum_paths(self._root, _weigh) if is_linear else None
+        self.factor: int | None = _sum_paths(self._root, _weigh) if is_linear else None
 
     def count_steps(self, arguments: Any) -> int:
         """Return how many steps it takes at most to look at arguments."""
@@ -159,7 +159,7 @@ class _Graph:
         self.nodes: dict[int, Node] = {}  # of the schemas that are reached from the root, by their ids
 
     def build(self, root: dict[str, Any]) -> Node:
-        """Return the node of the root.  Raises ValueError for a reference to what is not there."""
+        """Return the node of the root.  Raises ValueError for a reference to nothing."""
         self._enter(root, "", root)
         waiting = [root]
         self.nodes[id(root)] = Node()

@@ -49,17 +49,17 @@ _MOST: Final = 20_000  # bound: the size of a schema: two for each schema in it,
 class Rewriting:
     """One schema being rewritten; `is_linear` says whether all patterns are for the linear engine.
 
-    `unread` are the patterns that cannot be read, `patterns` the others by what was written in their place.
+    `unread` are the patterns that cannot be read, `patterns` the others, each with its replacement.
     Raises ValueError for a schema that is too large.
     """
 
     def __init__(self, schema: dict[str, Any]) -> None:
         self.unread: dict[str, None] = {}
         self.patterns: dict[str, Pattern] = {}
-        self.is_linear = True
+        self.is_linear: bool = True
         self._size = 0
         self._is_draft_4 = str(schema.get("$schema")).rstrip("#") == _DIALECTS[0]
-        self.schema = self._rewrite(schema)
+        self.schema: Any = self._rewrite(schema)
         if any(pattern.linear is None for pattern in self.patterns.values()):
             self.is_linear = False
             self._size, self.patterns = 0, {}
@@ -103,7 +103,7 @@ class Rewriting:
         return schema
 
     def _rewrite_foreign_words(self, schema: dict[str, Any]) -> None:
-        """Rewrite what is no JSON Schema, but means one thing; anything else is refused with the schema."""
+        """Rewrite words that are no JSON Schema and have one meaning; any others have the schema refused."""
         if isinstance(types := schema.get("type"), list):
             schema["type"] = [_read_type(each) for each in types]
         elif types is not None:

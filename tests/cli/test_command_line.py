@@ -218,7 +218,8 @@ def test_timeline_takes_the_times_that_lie_beside_the_body(body: Path) -> None:
     assert (result.returncode, result.stdout.decode()) == (0, f"{page}\n"), result.stderr
     html = page.read_text("utf-8")
     assert "<title>An &lt;answer&gt;</title>" in html
-    assert "finish reason at 500 ms, end at 600 ms" in html
+    assert "first byte after 100 ms" in html
+    assert "finish reason at 400 ms, end at 500 ms" in html
     assert '<td class="won">100 ms</td>' in html
 
 

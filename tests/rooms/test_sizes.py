@@ -16,15 +16,18 @@ PACKAGE = Path(streamparse.__file__).parent
 MODULES = sorted(str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob("*.py"))
 LONGEST_FUNCTION = 40
 LONGEST_MODULE = 450
-LONG_MODULES = {"runtime/turn.py": "two tables and one machine: each fact may change what any call may do"}
+LONG_MODULES = {
+    "assembler/assembler.py": "the verbs share one set of open calls, which each of them may close",
+    "runtime/turn.py": "two tables and one machine: each fact may change what any call may do",
+}
 """Modules that may be longer, with the reason."""
 REASON = re.compile(r"  # (?:bench|bound|source): \S")
 
-LONG_FOR_NOW = ("assembler/assembler.py", "dialects/engine/inband.py", "dialects/engine/markers.py",
-                "parser/whole_bodies.py", "providers/openai_chat/wire.py")  # fmt: skip
+LONG_FOR_NOW = (
+    "dialects/engine/active_markers.py", "dialects/engine/inband.py", "dialects/engine/markers.py",
+)  # fmt: skip
 """Modules that are being cut: they, or a function of theirs, are still too long."""
-BARE_FOR_NOW = ("assembler/", "dialects/engine/", "dialects/grammars/", "frames/", "parser/", "reading/",
-                "providers/openai_responses/wire.py")  # fmt: skip
+BARE_FOR_NOW = ("dialects/engine/", "dialects/grammars/")
 """Rooms whose numbers have no reasons yet."""
 
 
@@ -75,4 +78,4 @@ def test_a_module_is_one_idea() -> None:
         for module in MODULES
         if len((PACKAGE / module).read_text(encoding="utf-8").splitlines()) > LONGEST_MODULE
     }
-    assert long - {*LONG_FOR_NOW} == {*LONG_MODULES}
+    assert {each for each in long if not each.startswith(LONG_FOR_NOW)} == {*LONG_MODULES}

@@ -147,6 +147,19 @@ class _Place(NamedTuple):
 class _Selection:
     """What a choice of dialects looks for, whatever the tools are called."""
 
+    at_start: _Place
+    later: _Place
+    prose: _Place
+    ending: _Place
+    in_prose: frozenset[str]
+    everywhere: frozenset[str]
+    in_thought: frozenset[str]
+    endings: frozenset[str]
+    turn_ends: frozenset[str]
+    inside: frozenset[str]
+    closers: frozenset[str]
+    text_openers: dict[str, tuple[str, ...]]
+
     def __init__(
         self, catalogue: Catalogue, chosen: _Chosen, tools: bool, reasoning: bool, quoted: Quoted
     ) -> None:  # fmt: skip
@@ -158,22 +171,22 @@ class _Selection:
         of_named = catalogue.get_thoughts(named) if reasoning and named else []
         knows_all = reasoning and (has_all or "reasoning" in words)
         spans = list(catalogue.thoughts.values()) if knows_all else of_named
-        self.thoughts = {marker: thought for thought in reversed(spans) for marker in thought.opens}
+        self.thoughts: dict[str, Thought] = {marker: thought for thought in reversed(spans) for marker in thought.opens}
         self.inside = frozenset(marker for thought in of_named if thought.token for marker in thought.opens)
         tokens = frozenset(marker for thought in spans if thought.token for marker in thought.opens)
-        self.tokens = tokens - self.inside
+        self.tokens: frozenset[str] = tokens - self.inside
         self.closers = frozenset(marker for thought in spans if thought.opens for marker in thought.closes)
-        self.any_thought = Thought(
+        self.any_thought: Thought = Thought(
             "any",
             opens=tuple(marker for thought in spans for marker in (*thought.opens, *thought.echoes)),
             closes=tuple(marker for thought in spans for marker in thought.closes),
         )
         wrapping = catalogue.dialects.values() if "reasoning" in words else others
         self.text_openers = {marker: (marker, *row.drops) for row in wrapping for marker in row.opens_text}
-        self.drops = frozenset(marker for row in named for marker in row.drops)
+        self.drops: frozenset[str] = frozenset(marker for row in named for marker in row.drops)
         self.endings, self.turn_ends = catalogue.endings, catalogue.turn_ends
-        self.other_turns = catalogue.other_turns
-        self.own_ends = catalogue.own_ends if knows_all else _NONE
+        self.other_turns: frozenset[str] = catalogue.other_turns
+        self.own_ends: frozenset[str] = catalogue.own_ends if knows_all else _NONE
         self.openers: _Candidates = {}
         self.by_name: _Candidates = {}
         candidates = _list_candidates(named, others, tools)
@@ -219,29 +232,35 @@ class ActiveMarkers:
     ambiguous openers only for declared tools, and most of these only at the start of the message.
     """
 
+    endings: frozenset[str]
+    turn_ends: frozenset[str]
+    at_start: IndexedMarkers
+    later: IndexedMarkers
+    prose: IndexedMarkers
+
     def __init__(self, selection: _Selection, tools: ToolNames) -> None:
         self._selection = selection
         self._tools = tools
-        self.openers = selection.openers
+        self.openers: _Candidates = selection.openers
         # What opens a thought, by marker.
-        self.thoughts = selection.thoughts
+        self.thoughts: dict[str, Thought] = selection.thoughts
         # Openers of thoughts that count in the middle of a text, too.
-        self.inside = selection.inside
+        self.inside: frozenset[str] = selection.inside
         # The same, of dialects that were not named: not if a blank is before them.
-        self.tokens = selection.tokens
+        self.tokens: frozenset[str] = selection.tokens
         # What closes a thought.
-        self.closers = selection.closers
-        self.any_thought = selection.any_thought
+        self.closers: frozenset[str] = selection.closers
+        self.any_thought: Thought = selection.any_thought
         # Markers that are structure, and dropped.
-        self.drops = selection.drops
+        self.drops: frozenset[str] = selection.drops
         # Markers that are structure next to a call, unless text follows; and next to a bare one.
         self.endings, self.turn_ends = selection.endings, selection.turn_ends
         # What ends a turn of one family of models: structure right behind text.
-        self.own_ends = selection.own_ends
+        self.own_ends: frozenset[str] = selection.own_ends
         # What may follow the bare calls that were found, so that they are not revoked.
-        self.settles = _NONE
+        self.settles: frozenset[str] = _NONE
         # What begins the turn of somebody else, once a call was found.
-        self.other_turns = _NONE
+        self.other_turns: frozenset[str] = _NONE
         self._found = _NONE  # the dialects that produced a call
         self._repeated = _NONE  # markers that count next to a call of their dialect
         self._repeated_leads: tuple[str, ...] = ()

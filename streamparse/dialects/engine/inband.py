@@ -77,7 +77,7 @@ class InBandParser:
         *("_is_outdated", "_joins_thoughts", "_most_vain", "_vain"),
         *("_markers", "_pieces", "_reader", "_setting", "_sink", "_span", "_steps", "_taped", "_tell"),
         *("_text", "_thought", "_tools", "call_arguments", "call_end", "call_error", "call_repaired", "call_revoke"),
-        *("call_teller", "calls_doubted", "dialect", "ignores_calls", "usage"),
+        *("call_teller", "calls_doubted", "dialect", "ignores_calls"),
     )
 
     reads_markup = True
@@ -107,14 +107,14 @@ class InBandParser:
         self._text = VisibleText(sink)
         direct = self._direct = DirectSink(sink, self._reader, self._text)
         # What needs no place in the order goes to the sink itself, without a call in between.
-        self.call_arguments = direct.call_arguments  # the same as the sink's; each that is fetched costs 64 bytes
-        self.call_teller = direct.call_teller
-        self.call_repaired = direct.call_repaired
-        self.call_end = sink.call_end
-        self.call_error = sink.call_error
-        self.call_revoke = sink.call_revoke
-        self.calls_doubted = sink.calls_doubted
-        self.usage = sink.usage
+        # The same as the sink's; each that is fetched costs 64 bytes.
+        self.call_arguments: Callable[..., None] = direct.call_arguments
+        self.call_teller: Callable[[Call], Callable[[str], None]] = direct.call_teller
+        self.call_repaired: Callable[[Call], None] = direct.call_repaired
+        self.call_end: Callable[[Call], None] = sink.call_end
+        self.call_error: Callable[[Call, str, str], None] = sink.call_error
+        self.call_revoke: Callable[[Call, str], None] = sink.call_revoke
+        self.calls_doubted: Callable[[str, str], None] = sink.calls_doubted
 
         self._has_ended = False  # the turn has, and what comes next takes that back: also what is held for long
         self._budget = RescanBudget()
@@ -139,7 +139,7 @@ class InBandParser:
         # Whether "auto" and "all" mean reasoning alone, as from the first native call on.
         self._ignores_auto = self._dialects == _REASONING
         # Whether calls that `dialects` asks for are not looked for, or not any more.
-        self.ignores_calls = self._dialects != chosen
+        self.ignores_calls: bool = self._dialects != chosen
         self._is_outdated = False  # the markers below are not those of `_dialects`
         self._active = self._activate()
         self._enter(self._text)
@@ -227,9 +227,6 @@ class InBandParser:
             self._ignores_auto = True
             self.ignore_calls("auto", "all")
         return self._sink.call_start(name, id, source, place)
-
-    def call_restart(self, call: Call) -> None:
-        self._sink.call_restart(call)
 
     def call_whole(self, name: str, arguments: str, id: str | None = None) -> Call:
         self.go_on()

@@ -28,6 +28,7 @@ import msgspec
 from streamparse.dialects.engine.marker_filters import (
     TAGS,
     WORD,
+    Columns,
     Find,
     FirstFilter,
     compile_first_filters,
@@ -118,7 +119,7 @@ class Markers:
     """`search(text, pos)`: a match of the next marker, or of the beginning of one at the end of the text."""
 
     def __init__(self, literals: Iterable[str]) -> None:
-        self.literals = frozenset(literals)
+        self.literals: frozenset[str] = frozenset(literals)
         self._prefixes = frozenset(marker[:size] for marker in self.literals for size in range(1, len(marker)))
 
     def __getattr__(self, name: str) -> Find:
@@ -170,9 +171,9 @@ class MarkerIndex:
     __slots__ = ("_beginnings", "_lengths", "_single", "literals", "longest")
 
     def __init__(self, literals: Iterable[str]) -> None:
-        self.literals = frozenset(literals) - {""}
+        self.literals: frozenset[str] = frozenset(literals) - {""}
         ordered = sorted(self.literals, key=len)
-        self.longest = len(ordered[-1]) if ordered else 0
+        self.longest: int = len(ordered[-1]) if ordered else 0
         self._single = frozenset(takewhile(lambda literal: len(literal) == 1, ordered))
         # Many literals share their first two characters, few the first six: the more are known, the fewer are tried.
         # The sizes of those with the same start, the longest first.
@@ -216,8 +217,8 @@ class ToolNames(MarkerIndex):
         super().__init__(names)
         self._ordered: list[str] = []
         # Whether each name begins as a word, so that a search for any tag finds its tag.
-        self.are_words = WORD.issuperset({name[0] for name in names})
-        self.columns = list_columns(names)
+        self.are_words: bool = WORD.issuperset({name[0] for name in names})
+        self.columns: Columns = list_columns(names)
 
     def is_beginning(self, head: str) -> bool:
         """Whether `head`, which may be empty, is the beginning of a name, and not all of it."""
@@ -469,7 +470,7 @@ class Tags:
     __slots__ = ("_longest", "literals")
 
     def __init__(self, literals: Iterable[str]) -> None:
-        self.literals = tuple(literals)
+        self.literals: tuple[str, ...] = tuple(literals)
         self._longest = max(map(len, self.literals))
 
     def search(self, text: str, pos: int = 0) -> Found | None:

@@ -62,12 +62,12 @@ class Reader:
     )
 
     def __init__(self, most_taped: int | None = None) -> None:
-        self.tape = Tape(most(most_taped))
-        self.buffer = ""
-        self.at = 0
-        self.final = False
+        self.tape: Tape = Tape(most(most_taped))
+        self.buffer: str = ""
+        self.at: int = 0
+        self.final: bool = False
         # Whether the model itself ended the text, and nothing cut it.  It is known at the end.
-        self.stopped = False
+        self.stopped: bool = False
         # Set while a grammar waits in a long value.  It takes text that continues the value, and returns None; or it
         # returns the text, for the grammar to go on with.  It is given this reader, and must not refer to it.
         self.fast_path: GoOn | None = None
@@ -323,7 +323,7 @@ class Tape:
 
     def __init__(self, most_kept: int) -> None:
         self.pieces: list[str] = []
-        self.has_call = False  # a call was reported in the stretch
+        self.has_call: bool = False  # a call was reported in the stretch
         self._most = most_kept
         self._kept: StringIO | None = None
         self._is_lost = False  # it would be more than `most_kept` characters
@@ -389,8 +389,8 @@ class RescanBudget:
     def __init__(self) -> None:
         # How many of the next characters were looked at in vain.  Whoever passes some on or drops them subtracts them;
         # a call that is found sets it to 0.
-        self.ahead = 0
-        self.again = 0  # how much of that was looked at more than once
+        self.ahead: int = 0
+        self.again: int = 0  # how much of that was looked at more than once
 
     def spend(self, looked: int) -> int:
         """Note what was looked at in vain; return how much to pass over, or 0 if only the marker."""

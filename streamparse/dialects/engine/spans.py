@@ -7,7 +7,7 @@ in the visible text, until visible text follows; drafts in a thought, until the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from io import StringIO
 from typing import Final
 
@@ -45,9 +45,9 @@ class HeldCalls:
         # None if nothing is held.
         self.text: StringIO | None = None
         # The last ending is a marker that opens calls, too: where the text is cut, another call may have begun.
-        self.may_go_on = False
+        self.may_go_on: bool = False
         # They are all of the answer, or none: no other call may follow.
-        self.is_alone = False
+        self.is_alone: bool = False
         self._endings = 0  # since the last call
 
     def add(self, calls: list[Call], text: str) -> None:
@@ -96,10 +96,10 @@ class VisibleText:
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
-        self.tell = sink.text
-        self.quotes = Quotes()
-        self.held = HeldCalls()
-        self.place = START
+        self.tell: Callable[[str], None] = sink.text
+        self.quotes: Quotes = Quotes()
+        self.held: HeldCalls = HeldCalls()
+        self.place: int = START
         self._lead = ""  # its first characters, as many as show whether they are one of `_LEADS`
         # What ends a thought that is written in the text, for its opener came after text: calls in it are drafts.
         self.draft_ends: tuple[str, ...] = ()
@@ -182,15 +182,15 @@ class OpenThought:
 
     def __init__(self, sink: Sink, thought: Thought, joins: bool) -> None:
         self._sink = sink
-        self.tell = sink.reasoning
+        self.tell: Callable[[str], None] = sink.reasoning
         self.thought = thought
-        self.quotes = Quotes()
-        self.held = HeldCalls()
-        self.joins = joins
+        self.quotes: Quotes = Quotes()
+        self.held: HeldCalls = HeldCalls()
+        self.joins: bool = joins
         # Nothing but blanks so far: another opener may be the prompt's, or the model's, own.
-        self.is_fresh = True
+        self.is_fresh: bool = True
         # Something was passed on by `write`, be it blanks.
-        self.has_told = False
+        self.has_told: bool = False
         # In the turn of somebody else, behind a call: no more calls are looked for.
         self.is_invented = False
 

@@ -279,9 +279,9 @@ class StrippedChannels:
 
     follows = STRIPPED
     # What ends a message, and what no arguments may hold but in a string.
-    words = Markers(("assistantanalysis", "assistantcommentary", "assistantfinal", "commentary to=functions."))
-    stops = Markers(("assistant",))
-    patterns = Patterns(
+    words: Markers = Markers(("assistantanalysis", "assistantcommentary", "assistantfinal", "commentary to=functions."))
+    stops: Markers = Markers(("assistant",))
+    patterns: Patterns = Patterns(
         call=rf"(?:assistant)?commentary{_STRIPPED_TO}",
         head=r"(?:assistant)?(?P<channel>analysis|commentary|final)",
     )

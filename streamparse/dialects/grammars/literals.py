@@ -256,12 +256,12 @@ class PythonLiterals:
     With `argument` its strings are values of keyword arguments themselves, and not parts of a container.
     """
 
-    brackets = MappingProxyType({"[": "]", "(": ")", "{": "}"})
+    brackets: MappingProxyType[str, str] = MappingProxyType({"[": "]", "(": ")", "{": "}"})
     has_sets = True
 
     def __init__(self, argument: bool) -> None:
         self.argument = argument
-        self.was_repaired = False
+        self.was_repaired: bool = False
         self._loose = False  # a quote in a string was data
 
     def read_key(self, reader: Reader, write: Write) -> Step[bool]:

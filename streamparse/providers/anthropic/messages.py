@@ -49,7 +49,7 @@ _MESSAGE_ITEMS = (*TURN_ITEMS, "context_management")
 class Anthropic(Adapter):
     """The Messages API."""
 
-    traits = ProviderTraits(
+    traits: ProviderTraits = ProviderTraits(
         name="anthropic",
         tool={"name": "$name?", "description": "$description?", "input_schema": "$schema", "strict": "$strict?"},
         call={"type": "tool_use", "id": "$id", "name": "$name", "input": "$arguments"},

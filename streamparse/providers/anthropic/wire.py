@@ -89,8 +89,10 @@ class Event(Message, gc=False):
 class Anthropic(MessageWire[Event]):
     """Anthropic Messages, and everything that speaks like it: Bedrock's `invoke`, Vertex, llama.cpp, vLLM, Ollama."""
 
+    ignored: int
+
     shape = Event
-    argument_texts = (("delta", "partial_json"),)
+    argument_texts: ClassVar[tuple[tuple[str, ...], ...]] = (("delta", "partial_json"),)
     parses_calls = True
     reopens = True
 
@@ -201,7 +203,7 @@ class Anthropic(MessageWire[Event]):
         if None in usage.values():
             usage = {name: count for name, count in usage.items() if count is not None}
         if usage:
-            self._sink.usage(usage)
+            self._sink.fact("usage", usage)
             self._sink.fact("service_tier", usage.get("service_tier"))
 
     def _take_turn(self, turn: Turn) -> None:

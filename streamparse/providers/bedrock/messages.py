@@ -51,7 +51,7 @@ _LONGEST_NAME: Final = 200  # source: DocumentBlock.name of the Converse API
 class Bedrock(Adapter):
     """The Converse API; `format_tools` gives the `tools` of its `toolConfig`."""
 
-    traits = ProviderTraits(
+    traits: ProviderTraits = ProviderTraits(
         name="bedrock",
         tool={"toolSpec": {"name": "$name?", "description": "$description?", "inputSchema": {"json": "$schema"}}},
         call={"toolUse": {"toolUseId": "$id", "name": "$name", "input": "$arguments"}},

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Final
 import msgspec
 
 from streamparse.limits import Limits
-from streamparse.providers.openai_chat.wire import Fragment, Function
+from streamparse.providers.openai_chat.chunks import Fragment, Function
 from streamparse.reading.message_wire import MessageWire, find_listed_outcome
 from streamparse.reading.plain_strings import PlainString
 from streamparse.reading.wire import UnknownMessage
@@ -75,9 +75,11 @@ class _Facts(msgspec.Struct, gc=False):
 class Cohere(MessageWire[_Event]):
     """Cohere's chat, version 2."""
 
+    ignored: int
+
     shape = _Event
-    facts = _Facts
-    argument_texts = (
+    facts: ClassVar[type[Any] | None] = _Facts
+    argument_texts: ClassVar[tuple[tuple[str, ...], ...]] = (
         ("message", "tool_calls", "function", "arguments"),
         ("delta", "message", "tool_calls", "function", "arguments"),
     )

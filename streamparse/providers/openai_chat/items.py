@@ -33,7 +33,7 @@ class Echo:
     """
 
     def __init__(self, send: Callable[[str], None]) -> None:
-        self.active = True
+        self.active: bool = True
         """Whether the content may still repeat the thought."""
         self._send = send
         self._ahead = ""  # what the field had and the content has not repeated yet

@@ -7,199 +7,32 @@ What the many servers add or leave out is in the tables of `docs/internals/wires
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, ClassVar, Final
 
 import msgspec
 
 from streamparse.limits import Limits, most
 from streamparse.providers.openai_chat import facts, items
+from streamparse.providers.openai_chat.chunks import (
+    NO_RAW,
+    NO_REASONS,
+    Choice,
+    Chunk,
+    ChunkWire,
+    Delta,
+    Groq,
+    LooseChunk,
+    Part,
+)
+from streamparse.providers.openai_chat.completions import OpenAICompletions
 from streamparse.reading.decode import find_objects, read_str, read_value, write_argument_text
-from streamparse.reading.errors import ErrorFields, find_error
+from streamparse.reading.errors import find_error
 from streamparse.reading.fragments import Fragments
-from streamparse.reading.message_wire import MessageWire, decode_part, find_outcome, read_struct
+from streamparse.reading.message_wire import decode_part, find_outcome
 from streamparse.reading.pieces import Budget
 from streamparse.reading.plain_strings import PlainString
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
-
-# -- ----------------------------------------------------------------------------------------------------
-# The shape of a `chat.completion.chunk`, or of a whole `chat.completion`: only the fields that are read.
-
-
-_NO_RAW: Final = msgspec.Raw()
-
-
-class Function(msgspec.Struct, gc=False):
-    name: str | None = None
-    arguments: str | None = None
-    parameters: Any = None  # as Llama writes its calls; some servers leave it so
-
-
-class Fragment(msgspec.Struct, gc=False):
-    """A piece of a call."""
-
-    index: int | None = None
-    id: str | None = None
-    function: Function | None = None
-    name: Any = None  # Workers AI and relays have the fields of the function here
-    arguments: Any = None
-    custom: items.Custom | None = None
-    extra_content: Any = None  # Gemini's signatures
-    provider_specific_fields: Any = None  # the same, from LiteLLM
-
-
-class Part(msgspec.Struct, gc=False):
-    """Mistral sends content as a list of typed parts: text, and thinking with parts of its own; so does Databricks."""
-
-    type: str = "part"
-    text: str | None = None
-    thinking: str | list[Any] | None = None
-    reasoning: str | None = None
-    summary: Any = None
-    encrypted_content: Any = None
-
-
-class Delta(msgspec.Struct, gc=False):
-    """What a chunk adds to a choice, or a whole message."""
-
-    content: str | list[msgspec.Raw] | None = None
-    reasoning_content: str | None = None
-    reasoning: str | None = None
-    reasoning_details: list[items.Detail] | None = None
-    refusal: str | None = None
-    tool_calls: list[Fragment] | None = None
-    function_call: Function | None = None
-    annotations: list[Any] | None = None
-    executed_tools: list[Any] | None = None  # Groq runs some tools itself
-    thinking_blocks: list[dict[str, Any]] | None = None  # LiteLLM, as Anthropic wants them back
-    images: list[Any] | None = None
-    audio: Any = None
-    content_list: list[Any] | None = None  # Snowflake Cortex
-    tool_use_id: str | None = None
-    name: str | None = None
-    input: Any = None
-    extra_content: Any = None  # Google flags thoughts
-    reasoning_text: str | None = None  # GitHub Copilot
-    thinking: str | None = None  # relays of Ollama
-    reasoning_opaque: str | None = None  # the same thought, sealed
-    reasoning_steps: Any = None  # Perplexity: what it looked for before it wrote
-
-
-class Choice(msgspec.Struct, gc=False):
-    index: int | None = 0
-    delta: Delta | None = None
-    message: Delta | None = None
-    finish_reason: str | None = None
-    error: Any = None  # OpenRouter
-    usage: dict[str, Any] | None = None  # Moonshot
-    logprobs: Any = None
-    content_filter_results: msgspec.Raw = _NO_RAW  # Azure
-
-
-class Groq(msgspec.Struct, gc=False):
-    usage: dict[str, Any] | None = None
-    error: Any = None  # why it stopped the stream early
-
-
-class Chunk(ErrorFields, gc=False, kw_only=True):
-    """A chunk.  What has no choices is no chunk: it is looked at as a whole, for it may be an error of any shape."""
-
-    choices: list[Choice] | None
-    usage: dict[str, Any] | None = None
-    x_groq: Groq | None = None
-    citations: list[Any] | None = None  # Perplexity
-    search_results: list[Any] | None = None
-
-
-class _LooseChatChunk(Chunk, gc=False):
-    """A chunk whose choices are missing, or no list."""
-
-    choices: list[Choice] | None = None
-
-
-# -- ----------------------------------------------------------------------------------------------------
-# OpenAI's legacy completions: like chat chunks, but a choice holds plain `text`.  Local servers still speak it.
-
-
-class _Choice(msgspec.Struct, gc=False):
-    text: str | None = None
-    index: int | None = 0
-    finish_reason: str | None = None
-    stop_reason: Any = None  # DeepSeek on Bedrock; vLLM: what stopped it, besides the finish reason
-    reasoning: str | None = None  # OpenRouter
-    logprobs: Any = None
-
-
-class _Chunk(ErrorFields, gc=False, kw_only=True):
-    choices: list[_Choice] | None
-    usage: dict[str, Any] | None = None
-
-
-class _LooseChunk(_Chunk, gc=False):
-    choices: list[_Choice] | None = None
-
-
-T = TypeVar("T", bound=msgspec.Struct)
-
-_NO_REASONS: Final = ("null", "None")  # DashScope and others write so that the answer goes on
-
-
-class _ChunkWire(MessageWire[T]):
-    """A wire of chunks, which say in the same fields who answers."""
-
-    def read_facts(self, data: bytes) -> None:
-        self._looks -= 1
-        found = read_struct(data, facts.Facts)
-        if found is not None and found.choices is not None:
-            self._sent = {} if self._sent is None else self._sent
-            facts.send_facts(self._sink, found, self._choice, self._sent)
-            if facts.has_names(found):
-                self._looks = 0
-
-
-class OpenAICompletions(_ChunkWire[_Chunk]):
-    """OpenAI's legacy completions: like chat chunks, but a choice holds plain `text`.  Local servers still speak it."""
-
-    shape = _Chunk
-    loose_shape = _LooseChunk
-
-    @staticmethod
-    def claims(message: dict[str, Any], _event: bytes, /) -> bool:
-        choices = message.get("choices")
-        if isinstance(choices, list) and choices and isinstance(choices[0], dict):
-            return "text" in choices[0] and not {"delta", "message"} & choices[0].keys()
-        return choices == [] and message.get("object") == "text_completion"
-
-    def _find_verb(self, _chunk: _Chunk) -> Callable[[str], None]:
-        return self._text
-
-    plain_strings: ClassVar[tuple[PlainString, ...]] = (PlainString(("choices", "text"), _find_verb, ("index",)),)
-
-    def take(self, chunk: _Chunk) -> bool:
-        if self._over:
-            self.ignored += 1
-            return False
-        for choice in chunk.choices or ():
-            if choice.index == self._choice or (choice.index is None and not self._choice):
-                if choice.reasoning:
-                    self._sink.reasoning(choice.reasoning)
-                if choice.text:
-                    self._text(choice.text)
-                if choice.logprobs:
-                    facts.send_logprobs(self._sink, choice.logprobs)
-                reason = choice.finish_reason or choice.stop_reason
-                if reason and isinstance(reason, str) and reason not in _NO_REASONS:
-                    self._sink.finish(reason, find_outcome(reason))
-            else:
-                self.ignored += 1
-        if chunk.usage is not None:
-            self._sink.usage(chunk.usage)
-        if chunk.error or chunk.choices == [] or chunk.base_resp:
-            self._fail(find_error(chunk))
-        return self._looks > 0 or chunk.usage is not None
-
-
-# -- ----------------------------------------------------------------------------------------------------
 
 _decode_part = msgspec.json.Decoder(Part).decode
 _DELTA: Final = ("choices", "delta")
@@ -214,12 +47,14 @@ _THOUGHT_PARTS: Final = ("thinking", "reasoning", "reasoning_text", "thought")
 _ITEMS: Final = ("annotations", "executed_tools", "images", "audio", "reasoning_opaque", "reasoning_steps")
 
 
-class OpenAIChat(_ChunkWire[Chunk]):
+class OpenAIChat(ChunkWire[Chunk]):
     """OpenAI Chat Completions, and everything that speaks like it."""
 
+    ignored: int
+
     shape = Chunk
-    loose_shape = _LooseChatChunk
-    argument_texts = (
+    loose_shape: ClassVar[Any] = LooseChunk
+    argument_texts: ClassVar[tuple[tuple[str, ...], ...]] = (
         ("choices", "delta", "tool_calls", "function", "arguments"),
         ("choices", "message", "tool_calls", "function", "arguments"),
         ("choices", "delta", "function_call", "arguments"),
@@ -236,7 +71,7 @@ class OpenAIChat(_ChunkWire[Chunk]):
         self._fragments = Fragments(sink, tools, limits)
         self._custom: items.CustomCalls | None = None
         self._details: items.Details | None = None
-        self._filters = _NO_RAW  # what was found last in the answer
+        self._filters = NO_RAW  # what was found last in the answer
         self._found: dict[str, Any] = {}  # and all of it
 
     @staticmethod
@@ -261,7 +96,7 @@ class OpenAIChat(_ChunkWire[Chunk]):
             delta = choice.delta or self._read_message(choice.message, chunk)
             if delta is not None:
                 self._take_delta(delta)
-            if choice.finish_reason or choice.error or choice.logprobs or choice.content_filter_results is not _NO_RAW:
+            if choice.finish_reason or choice.error or choice.logprobs or choice.content_filter_results is not NO_RAW:
                 has_rest = self._take_rest_of_choice(choice) or has_rest
         if (
             not chunk.choices
@@ -482,7 +317,7 @@ class OpenAIChat(_ChunkWire[Chunk]):
 
     def _end_choice(self, choice: Choice) -> None:
         """The answer is over, or the server failed to give it."""
-        if choice.finish_reason in _NO_REASONS and not choice.error:
+        if choice.finish_reason in NO_REASONS and not choice.error:
             return
         self._fragments.start_named()
         outcome = find_outcome(choice.finish_reason) if choice.finish_reason else "failed"

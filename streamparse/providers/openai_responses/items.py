@@ -347,8 +347,7 @@ class Calls:
         elif call.call.closed:
             self._sink.call_arguments(call.call, arguments)  # late, which is no news where the call broke
         elif _has_members(arguments) and not begins_object(sent):  # the deltas of GitHub Copilot are ciphertext
-            self._sink.call_restart(call.call)
-            self._sink.call_arguments(call.call, arguments)
+            self._sink.call_arguments(call.call, arguments, restarts=True)
         else:
             message = f"the arguments of {call.name!r} are said to be others"
             self._sink.call_error(call.call, "malformed_call", message)
