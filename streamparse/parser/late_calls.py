@@ -283,7 +283,7 @@ def _find_calls(
 def _read(text: str, dialects: Dialects, tools: Toolset, limits: Limits) -> ParsedResponse:
     """Read a whole text; it holds no thoughts."""
     markers = CATALOGUE.activate(dialects, tools.names, False)
-    if "" not in markers.openers and markers.at_start.may_hold(text) is None:
+    if not markers.has_start and markers.at_start.may_hold(text) is None:
         return ParsedResponse(content=text)
     scratch = Assembler(tools, limits)
     inband = InBandParser(scratch, CATALOGUE, dialects, tools, "closed", limits)

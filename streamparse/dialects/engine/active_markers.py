@@ -8,7 +8,7 @@ made once and kept.  `ActiveMarkers` belongs to one answer, for it changes with 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias, get_args
 
@@ -24,12 +24,15 @@ from streamparse.dialects.engine.grammar import (
     leave_out_calls,
 )
 from streamparse.dialects.engine.markers import IndexedMarkers, MarkerIndex, ToolNames, get_index, unite
+from streamparse.dialects.engine.meanings import KINDS, TOKENS, Kind
+from streamparse.patterns import lazy_re
 from streamparse.unknown_names import list_known
 
 _POSITIONS: Final[tuple[Position, ...]] = get_args(Position)
 # What servers leave after a bare call, whatever the model: it is not text.
 _TURN_ENDS: Final = ("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|eom_id|>", "<end_of_turn>", "</s>")
 _FENCES: Final = ("```", "~~~")
+_TOKEN_SIGN = lazy_re(r"[|｜]|\[TOOL_CALLS\]")
 _LONGEST_NAME: Final = 256  # characters; no grammar reads a tag with a longer name
 
 
@@ -105,15 +108,17 @@ class Catalogue:
         no fence is read as a whole, for each call in it is one by itself.  Raises ValueError for a name that is not
         known.
         """
+        return ActiveMarkers(self, dialects, _index_names(tools), reasoning, quoted)
+
+    def select(self, dialects: Dialects, tools: bool, reasoning: bool, quoted: Quoted) -> _Selection:
+        """Return what these dialects look for, whatever the tools are called."""
         chosen = (dialects,) if isinstance(dialects, str) else tuple(dialects)
-        if dialects.__class__ is str or all(isinstance(each, str) for each in chosen):
-            known = tuple(self.dialects)
-            if known != self._known:  # to compare them takes less time than to look them up
-                self._select, self._known = lru_cache(maxsize=64)(self._select_named), known
-            selection = self._select(chosen, bool(tools), reasoning, quoted)
-        else:
-            selection = _Selection(self, chosen, bool(tools), reasoning, quoted)
-        return ActiveMarkers(selection, _index_names(tools))
+        if not all(isinstance(each, str) for each in chosen):
+            return _Selection(self, chosen, tools, reasoning, quoted)
+        known = tuple(self.dialects)
+        if known != self._known:  # to compare them takes less time than to look them up
+            self._select, self._known = lru_cache(maxsize=64)(self._select_named), known
+        return self._select(chosen, tools, reasoning, quoted)
 
     def _select_named(self, chosen: tuple[str, ...], tools: bool, reasoning: bool, quoted: Quoted) -> _Selection:
         return _Selection(self, chosen, tools, reasoning, quoted)
@@ -212,6 +217,17 @@ class _Selection:
         return _Place(MarkerIndex((*fixed, *more)), tuple(by_name))
 
 
+class KnownMarker(NamedTuple):
+    """What a marker is, wherever it is."""
+
+    # The marker, or the beginning of it that a dialect reads itself.
+    text: str
+    # In the order of the table of `meanings.py`.
+    kinds: tuple[Kind, ...]
+    # It is a special token, which is never code.
+    is_token: bool
+
+
 class ActiveMarkers:
     """The markers that one answer is searched for.
 
@@ -219,37 +235,67 @@ class ActiveMarkers:
     ambiguous openers only for declared tools, and most of these only at the start of the message.
     """
 
-    def __init__(self, selection: _Selection, tools: ToolNames) -> None:
-        self._selection = selection
+    def __init__(
+        self, catalogue: Catalogue, dialects: Dialects, tools: ToolNames, reasoning: bool, quoted: Quoted
+    ) -> None:
+        # What is looked for, or will be after `renew`.
+        self.dialects: Dialects = dialects if isinstance(dialects, str) else tuple(dialects)
+        self.is_outdated = False
+        self._in_thought: dict[tuple[Thought, bool], IndexedMarkers] | None = None  # few answers have many thoughts
+        self._catalogue = catalogue
         self._tools = tools
-        self.openers = selection.openers
-        # What opens a thought, by marker.
-        self.thoughts = selection.thoughts
-        # Openers of thoughts that count in the middle of a text, too.
-        self.inside = selection.inside
-        # The same, of dialects that were not named: not if a blank is before them.
-        self.tokens = selection.tokens
-        # What closes a thought.
-        self.closers = selection.closers
-        self.any_thought = selection.any_thought
+        self._reasoning = reasoning
+        self._quoted: Quoted = quoted
         # Markers that are structure, and dropped.
-        self.drops = selection.drops
-        # Markers that are structure next to a call, unless text follows; and next to a bare one.
-        self.endings, self.turn_ends = selection.endings, selection.turn_ends
-        # What ends a turn of one family of models: structure right behind text.
-        self.own_ends = selection.own_ends
-        # What may follow the bare calls that were found, so that they are not revoked.
-        self.settles = _NONE
+        self._drops = _NONE
         # What begins the turn of somebody else, once a call was found.
-        self.other_turns = _NONE
+        self._other_turns = _NONE
+        self._select()
+
+    def _select(self) -> None:
+        self._selection = self._catalogue.select(
+            self.dialects, bool(self._tools.literals), self._reasoning, self._quoted
+        )  # fmt: skip
+        self._drops = self._drops.union(self._selection.drops)
+        # What may follow the bare calls that were found, so that they are not revoked.
+        self._settles = _NONE
         self._found = _NONE  # the dialects that produced a call
         self._repeated = _NONE  # markers that count next to a call of their dialect
         self._repeated_leads: tuple[str, ...] = ()
-        # What is looked for at the start, after a call, and in text.
-        self.at_start, self.later, self.prose = _build(selection, tools, selection.drops, selection.drops, ())
-        self._listed: dict[tuple[str, Position], list[Candidate]] = {}
-        self._own: dict[str, str]  # of what begins the turn of somebody else, what a dialect reads itself
-        self._in_thought: dict[tuple[Thought, bool], IndexedMarkers] | None = None  # few answers have many thoughts
+        self._build()
+
+    def leave_out(self, *words: str) -> bool:
+        """From `renew` on these words of `dialects` mean reasoning alone; return whether it has any of them."""
+        dialects = leave_out_calls(self.dialects, *words)
+        is_change = dialects != self.dialects
+        self.dialects = dialects
+        self.is_outdated = self.is_outdated or is_change
+        return is_change
+
+    def look_for_reasoning(self) -> None:
+        """From here on look for no calls."""
+        self.dialects = ("reasoning",)
+        self.renew()
+
+    def renew(self) -> None:
+        """Look for what `dialects` means now.  Structure that was found stays structure."""
+        self.is_outdated = False
+        self._select()
+
+    @property
+    def has_start(self) -> bool:
+        """Whether a dialect reads from the very first character on."""
+        return "" in self._selection.openers
+
+    @property
+    def thoughts(self) -> Mapping[str, Thought]:
+        """What opens a thought, by marker."""
+        return self._selection.thoughts
+
+    @property
+    def any_thought(self) -> Thought:
+        """A thought that any of the markers closes."""
+        return self._selection.any_thought
 
     def note_found(self, dialect: Dialect) -> None:
         """A dialect produced a call.
@@ -258,31 +304,61 @@ class ActiveMarkers:
         """
         if dialect.name in self._found:
             return
-        self._found |= {dialect.name}
-        self.settles = self.settles.union(dialect.settles)
-        self.other_turns = self._selection.other_turns
-        openers = [opener for opener in dialect.openers if opener.position != "start"]
         selection = self._selection
-        self._repeated |= {each.text for each in openers if not each.each_tool and each.text in self.openers}
-        leads = (each.text for each in openers if each.each_tool and each.text in selection.by_name)
-        self._repeated_leads = tuple({*self._repeated_leads, *leads})
-        is_bare = any(opener.bare for opener in dialect.openers)
-        self.drops = self.drops.union(dialect.drops, _TURN_ENDS if is_bare else ())
+        self._found |= {dialect.name}
+        self._settles = self._settles.union(dialect.settles)
+        self._other_turns = selection.other_turns
+        fixed, leads = set(self._repeated), set(self._repeated_leads)
+        is_bare = False
+        for opener in dialect.openers:
+            is_bare = is_bare or opener.bare
+            if opener.position != "start":
+                if opener.each_tool and opener.text in selection.by_name:
+                    leads.add(opener.text)
+                elif not opener.each_tool and opener.text in selection.openers:
+                    fixed.add(opener.text)
+        self._repeated, self._repeated_leads = frozenset(fixed), tuple(leads)
+        self._drops = self._drops.union(dialect.drops, _TURN_ENDS if is_bare else ())
         self._build()
 
-    def note_text_opener(self, marker: str) -> bool:
-        """Return whether a marker before all text opens the visible text: its dialect's structure is structure then."""
-        if marker not in self._selection.text_openers:
-            return False
-        self.drop(self._selection.text_openers[marker])
-        return True
+    def begin_text(self, marker: str) -> None:
+        """A marker before all text opens it: what is structure of its dialect is structure from here on."""
+        self._drops = self._drops.union(self._selection.text_openers[marker])
+        self._build()
 
-    def drop(self, markers: Collection[str], turns: frozenset[str] = _NONE) -> None:
-        """These markers are structure from here on; `turns` begin the turn of somebody else."""
-        if not (self.drops.issuperset(markers) and self.other_turns.issuperset(turns)):
-            self.drops = self.drops.union(markers)
-            self.other_turns = self.other_turns | turns
-            self._build()
+    def find_kinds(self, marker: str, has_call: bool) -> KnownMarker:
+        """Return what a marker is; `has_call`: a call stands before it."""
+        known = self._known.get((marker, has_call))
+        if known is None:
+            known = self._known[marker, has_call] = self._find_kinds(marker, has_call)
+        return known
+
+    def _find_kinds(self, marker: str, has_call: bool) -> KnownMarker:
+        chosen = self._selection
+        is_turn = False
+        if marker in self._other_turns:
+            parts = (marker[:size] for size in range(len(marker), 1, -1))
+            own = next(filter(self._is_own, parts), "")
+            is_turn = not own and has_call
+            marker = own or marker
+        is_open_inside, is_token = marker in chosen.inside, marker in chosen.tokens
+        holds: dict[Kind, bool] = {
+            "turn": is_turn,
+            "text opener": not self._drops.issuperset(chosen.text_openers.get(marker, ())),
+            "settles": marker in self._settles,
+            "thought": marker in chosen.thoughts and not (is_open_inside or is_token),
+            "thought inside": marker in chosen.thoughts and is_open_inside,
+            "thought token": is_token,
+            "end of a thought": marker in chosen.closers,
+            "own end": marker in chosen.own_ends,
+            "call": bool(self._list_sharing(marker)),
+            "structure": marker in self._drops,
+            "ending": marker in chosen.endings,
+            "end of a turn": marker in chosen.turn_ends,
+        }
+        kinds = tuple(kind for kind in KINDS if holds.get(kind))
+        always = not TOKENS.isdisjoint(kinds)
+        return KnownMarker(marker, kinds, always or _TOKEN_SIGN.search(marker) is not None)
 
     def get_markers_in_thought(self, thought: Thought, is_fresh: bool) -> IndexedMarkers:
         """Return the markers that count in an open thought; while nothing was said in it, its own openers, too."""
@@ -290,7 +366,7 @@ class ActiveMarkers:
         markers = built.get((thought, is_fresh))
         if markers is None:
             echoes = (*thought.opens, *thought.echoes) if is_fresh else ()
-            own = get_index(unite(unite(self.drops, self.other_turns), frozenset((*thought.closes, *echoes))))
+            own = get_index(unite(unite(self._drops, self._other_turns), frozenset((*thought.closes, *echoes))))
             fixed, leads = self._selection.ending
             markers = IndexedMarkers((fixed, own), self._selection.in_thought, leads, self._tools)
             built[thought, is_fresh] = markers
@@ -303,12 +379,6 @@ class ActiveMarkers:
 
     def list_candidates(self, marker: str, position: Position) -> list[Candidate]:
         """Return the dialects that may read what follows a marker there, in the order in which they are asked."""
-        listed = self._listed.get((marker, position))
-        if listed is None:
-            listed = self._listed[marker, position] = self._list_candidates(marker, position)
-        return listed
-
-    def _list_candidates(self, marker: str, position: Position) -> list[Candidate]:
         positions = _POSITIONS[: _POSITIONS.index(position) + 1]
         return [
             each
@@ -320,34 +390,27 @@ class ActiveMarkers:
         ]
 
     def _list_sharing(self, marker: str) -> list[Candidate]:
-        found = self.openers.get(marker, [])
+        found = self._selection.openers.get(marker, [])
         for lead, named in self._selection.by_name.items():
             if marker.startswith(lead) and marker[len(lead) :] in self._tools.literals:
                 found = sorted([*found, *named], key=_get_rank)
         return found
 
-    def find_own(self, turn: str) -> str:
-        """Return what a dialect reads itself of a marker that begins the turn of somebody else; "" if none does."""
-        own = self._own.get(turn)
-        if own is None:
-            parts = (turn[:size] for size in range(len(turn), 1, -1))
-            own = self._own[turn] = next(filter(self._is_own, parts), "")
-        return own
-
     def _is_own(self, marker: str) -> bool:
-        return marker in self.drops or marker in self.thoughts or bool(self._list_sharing(marker))
+        return marker in self._drops or marker in self._selection.thoughts or bool(self._list_sharing(marker))
 
     def _is_repeated(self, candidate: Candidate) -> bool:
         return candidate.dialect.name in self._found and candidate.opener.position != "start"
 
     def _build(self) -> None:
         """Build the sets of markers that are looked for at the start, after a call, and in text."""
-        more = unite(self.drops, self.other_turns)
-        after_call = unite(more, self.endings | self.settles | self._repeated)
-        built = _build(self._selection, self._tools, more, after_call, self._repeated_leads)
-        self.at_start, self.later, self.prose = built
-        self._listed = {}
-        self._own = {}
+        chosen = self._selection
+        more = unite(self._drops, self._other_turns)
+        after_call = more
+        if self._found:
+            after_call = unite(more, chosen.endings | self._settles | self._repeated)
+        self.at_start, self.later, self.prose = _build(chosen, self._tools, more, after_call, self._repeated_leads)
+        self._known: dict[tuple[str, bool], KnownMarker] = {}
         self._in_thought = None
 
 

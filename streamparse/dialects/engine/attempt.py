@@ -23,6 +23,7 @@ from msgspec.structs import replace
 
 from streamparse.dialects.engine.active_markers import Candidate
 from streamparse.dialects.engine.grammar import Context, Dialect, Quoted
+from streamparse.dialects.engine.meanings import Meaning
 from streamparse.dialects.engine.reader import Overflow, Reader, Step
 from streamparse.dialects.engine.sinks import DirectSink, Draft, RecordingSink, Spoiled
 from streamparse.json import JSONError, read
@@ -34,20 +35,23 @@ _MOST_QUOTED: Final = 4096  # characters of a quoted call that wait for its end
 
 
 class MarkerMet(msgspec.Struct, frozen=True):
-    """A marker that was met, and what it is there."""
+    """A marker that was met, and what it means there."""
 
     text: str
     # How many blanks are between it and the call before it.
     gap: int
     candidates: list[Candidate]
-    # It is dropped if it opens nothing.
-    is_structure: bool = False
-    # The same, unless text follows.
-    is_ending: bool = False
+    meaning: Meaning
+    # What it means if no dialect reads a call.
+    otherwise: Meaning = "text"
     in_thought: bool = False
-    is_quoted: bool = False
-    # It is quoted because it is in a thought that is written in the text: never a call.
+    # It is in a thought that is written in the text: never a call.
     is_drafted: bool = False
+
+    @property
+    def is_quoted(self) -> bool:
+        """Whether a call is quoted here."""
+        return self.meaning == "quoted attempt"
 
     def measure(self, candidate: Candidate) -> int:
         """How much is taken before the dialect of a candidate reads."""
@@ -193,7 +197,7 @@ class Attempt:
                     return dialect
                 if self._outcome is not None:
                     return None
-            elif met.is_structure and reader.is_cut_off(dialect.probe):
+            elif met.otherwise == "dropped" and reader.is_cut_off(dialect.probe):
                 self._report_cut_markup(dialect)
                 return dialect
             self._looked = max(self._looked, reader.count_kept())

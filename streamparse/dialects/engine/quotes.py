@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from streamparse.dialects.engine.meanings import State
 from streamparse.patterns import lazy_re
 
 _MOST_HEAD: Final = 256  # characters of a line in which its indentation, list marker and fence are looked for
@@ -72,22 +73,20 @@ class Quotes:
         return not self._head
 
     @property
-    def is_after_blank(self) -> bool:
-        """Whether the character before, in the same line, is a blank."""
-        self._read()
-        return self._last[-1:] in (" ", "\t")
-
-    @property
-    def is_after_token(self) -> bool:
-        """Whether a special token is right before, in the same line."""
-        self._read()
-        return self._last in ("|>", "｜>")
-
-    @property
     def is_in_code(self) -> bool:
         """Whether what comes next is in a fence or a code span."""
         self._read()
         return self._fence is not None or self._is_span_open()
+
+    def find_state(self, is_token: bool) -> State:
+        """Return whether what comes next is quoted, and what is before it in the line if it is not."""
+        if self.is_open(is_token):
+            return "quoted"
+        if not self._head:
+            return "at a line"
+        if self._last[-1:] in (" ", "\t"):
+            return "after a blank"
+        return "after a token" if self._last in ("|>", "｜>") else "in text"
 
     def is_open(self, is_token: bool = False) -> bool:
         """Whether what comes next is quoted; indentation does not quote a special token (`is_token`)."""

@@ -54,6 +54,7 @@ class Reader:
         "_pinned",
         "_searched",
         "at",
+        "budget",
         "buffer",
         "fast_path",
         "final",
@@ -61,8 +62,9 @@ class Reader:
         "tape",
     )
 
-    def __init__(self, most_taped: int | None = None) -> None:
+    def __init__(self, most_taped: int | None = None, most_vain: int | None = None) -> None:
         self.tape = Tape(most(most_taped))
+        self.budget = RescanBudget(most(most_vain))
         self.buffer = ""
         self.at = 0
         self.final = False
@@ -378,19 +380,20 @@ class Tape:
 
 
 class RescanBudget:
-    """Counts the characters that were looked at in vain.
+    """Counts the characters, and the markers, that were looked at in vain.
 
     Usually only the marker is passed over.  If one look went far, or if too much was looked at again, all that was
     looked at is passed over.
     """
 
-    __slots__ = ("again", "ahead")
+    __slots__ = ("again", "ahead", "most_vain", "vain")
 
-    def __init__(self) -> None:
-        # How many of the next characters were looked at in vain.  Whoever passes some on or drops them subtracts them;
-        # a call that is found sets it to 0.
+    def __init__(self, most_vain: int = sys.maxsize) -> None:
+        # How many of the next characters were looked at in vain.  Whoever passes some on or drops them subtracts them.
         self.ahead = 0
         self.again = 0  # how much of that was looked at more than once
+        self.vain = 0  # markers that opened no call, since the last call
+        self.most_vain = most_vain
 
     def spend(self, looked: int) -> int:
         """Note what was looked at in vain; return how much to pass over, or 0 if only the marker."""
@@ -400,3 +403,12 @@ class RescanBudget:
             self.again = 0
         self.ahead = max(self.ahead, looked)
         return self.ahead if looked >= _MUCH or self.again > _MOST_AGAIN else 0
+
+    def spend_marker(self) -> bool:
+        """Note a marker that opened no call; return whether it is the first one too many."""
+        self.vain += 1
+        return self.vain == self.most_vain + 1
+
+    def restart(self) -> None:
+        """A call was found."""
+        self.ahead = self.vain = 0
