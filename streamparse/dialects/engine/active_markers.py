@@ -58,7 +58,6 @@ class Candidate(NamedTuple):
 _Candidates: TypeAlias = dict[str, list[Candidate]]
 _Counts: TypeAlias = Callable[[Candidate], bool]
 _Chosen: TypeAlias = tuple[str | Dialect, ...]
-_Built: TypeAlias = tuple[IndexedMarkers, IndexedMarkers, IndexedMarkers]
 _NONE: Final[frozenset[str]] = frozenset()  # each one that is made costs 216 bytes
 NO_MARKERS: Final = IndexedMarkers((), _NONE, (), ToolNames(_NONE))
 """What is looked for where nothing is a marker."""
@@ -113,7 +112,7 @@ class Catalogue:
     def select(self, dialects: Dialects, tools: bool, reasoning: bool, quoted: Quoted) -> _Selection:
         """Return what these dialects look for, whatever the tools are called."""
         chosen = (dialects,) if isinstance(dialects, str) else tuple(dialects)
-        if not all(isinstance(each, str) for each in chosen):
+        if dialects.__class__ is not str and not all(isinstance(each, str) for each in chosen):
             return _Selection(self, chosen, tools, reasoning, quoted)
         known = tuple(self.dialects)
         if known != self._known:  # to compare them takes less time than to look them up
@@ -228,6 +227,36 @@ class KnownMarker(NamedTuple):
     is_token: bool
 
 
+class _Progress(NamedTuple):
+    """What was found in an answer so far, as far as it changes what is looked for."""
+
+    # Markers that are structure, and dropped.
+    drops: frozenset[str] = _NONE
+    # What begins the turn of somebody else, once a call was found.
+    other_turns: frozenset[str] = _NONE
+    # What may follow the bare calls that were found, so that they are not revoked.
+    settles: frozenset[str] = _NONE
+    # The dialects that produced a call, by name.
+    found: frozenset[str] = _NONE
+    # Markers that count next to a call of their dialect, and what comes before a tool's name in others.
+    repeated: frozenset[str] = _NONE
+    repeated_leads: frozenset[str] = _NONE
+
+
+class _Sets(NamedTuple):
+    """What is looked for at the start, after a call and in text, and what was looked up of it.
+
+    Answers with the same tools share it while the same was found in them.
+    """
+
+    at_start: IndexedMarkers
+    later: IndexedMarkers
+    prose: IndexedMarkers
+    known: dict[str, KnownMarker]
+    listed: dict[tuple[str, Position], list[Candidate]]
+    in_thought: dict[tuple[Thought, bool], IndexedMarkers]
+
+
 class ActiveMarkers:
     """The markers that one answer is searched for.
 
@@ -241,28 +270,12 @@ class ActiveMarkers:
         # What is looked for, or will be after `renew`.
         self.dialects: Dialects = dialects if isinstance(dialects, str) else tuple(dialects)
         self.is_outdated = False
-        self._in_thought: dict[tuple[Thought, bool], IndexedMarkers] | None = None  # few answers have many thoughts
         self._catalogue = catalogue
         self._tools = tools
         self._reasoning = reasoning
         self._quoted: Quoted = quoted
-        # Markers that are structure, and dropped.
-        self._drops = _NONE
-        # What begins the turn of somebody else, once a call was found.
-        self._other_turns = _NONE
-        self._select()
-
-    def _select(self) -> None:
-        self._selection = self._catalogue.select(
-            self.dialects, bool(self._tools.literals), self._reasoning, self._quoted
-        )  # fmt: skip
-        self._drops = self._drops.union(self._selection.drops)
-        # What may follow the bare calls that were found, so that they are not revoked.
-        self._settles = _NONE
-        self._found = _NONE  # the dialects that produced a call
-        self._repeated = _NONE  # markers that count next to a call of their dialect
-        self._repeated_leads: tuple[str, ...] = ()
-        self._build()
+        self._progress = _Progress()
+        self.renew()
 
     def leave_out(self, *words: str) -> bool:
         """From `renew` on these words of `dialects` mean reasoning alone; return whether it has any of them."""
@@ -280,12 +293,18 @@ class ActiveMarkers:
     def renew(self) -> None:
         """Look for what `dialects` means now.  Structure that was found stays structure."""
         self.is_outdated = False
-        self._select()
+        self._selection = self._catalogue.select(
+            self.dialects, bool(self._tools.literals), self._reasoning, self._quoted
+        )  # fmt: skip
+        # Whether a dialect reads from the very first character on.
+        self.has_start = "" in self._selection.openers
+        before = self._progress
+        self._note(_Progress(before.drops | self._selection.drops, before.other_turns))
 
-    @property
-    def has_start(self) -> bool:
-        """Whether a dialect reads from the very first character on."""
-        return "" in self._selection.openers
+    def _note(self, progress: _Progress) -> None:
+        self._progress = progress
+        self._sets = _build(self._selection, self._tools, progress)
+        self.at_start, self.later, self.prose = self._sets[:3]
 
     @property
     def thoughts(self) -> Mapping[str, Thought]:
@@ -302,57 +321,58 @@ class ActiveMarkers:
 
         Its structure is structure from here on, and its openers count next to a call.
         """
-        if dialect.name in self._found:
+        before, chosen = self._progress, self._selection
+        if dialect.name in before.found:
             return
-        selection = self._selection
-        self._found |= {dialect.name}
-        self._settles = self._settles.union(dialect.settles)
-        self._other_turns = selection.other_turns
-        fixed, leads = set(self._repeated), set(self._repeated_leads)
+        repeated: set[str] = set()
+        leads: set[str] = set()
         is_bare = False
         for opener in dialect.openers:
             is_bare = is_bare or opener.bare
             if opener.position != "start":
-                if opener.each_tool and opener.text in selection.by_name:
-                    leads.add(opener.text)
-                elif not opener.each_tool and opener.text in selection.openers:
-                    fixed.add(opener.text)
-        self._repeated, self._repeated_leads = frozenset(fixed), tuple(leads)
-        self._drops = self._drops.union(dialect.drops, _TURN_ENDS if is_bare else ())
-        self._build()
+                (leads if opener.each_tool else repeated).add(opener.text)
+        progress = _Progress(
+            before.drops.union(dialect.drops, _TURN_ENDS if is_bare else ()),
+            chosen.other_turns,
+            before.settles.union(dialect.settles),
+            before.found | {dialect.name},
+            before.repeated | (repeated & chosen.openers.keys()),
+            before.repeated_leads | (leads & chosen.by_name.keys()),
+        )
+        self._note(progress)
 
     def begin_text(self, marker: str) -> None:
         """A marker before all text opens it: what is structure of its dialect is structure from here on."""
-        self._drops = self._drops.union(self._selection.text_openers[marker])
-        self._build()
+        drops = self._progress.drops.union(self._selection.text_openers[marker])
+        self._note(self._progress._replace(drops=drops))
 
-    def find_kinds(self, marker: str, has_call: bool) -> KnownMarker:
-        """Return what a marker is; `has_call`: a call stands before it."""
-        known = self._known.get((marker, has_call))
+    def find_kinds(self, marker: str) -> KnownMarker:
+        """Return what a marker is."""
+        known = self._sets.known.get(marker)
         if known is None:
-            known = self._known[marker, has_call] = self._find_kinds(marker, has_call)
+            known = self._sets.known[marker] = self._find_kinds(marker)
         return known
 
-    def _find_kinds(self, marker: str, has_call: bool) -> KnownMarker:
-        chosen = self._selection
+    def _find_kinds(self, marker: str) -> KnownMarker:
+        chosen, progress = self._selection, self._progress
         is_turn = False
-        if marker in self._other_turns:
+        if marker in progress.other_turns:
             parts = (marker[:size] for size in range(len(marker), 1, -1))
             own = next(filter(self._is_own, parts), "")
-            is_turn = not own and has_call
+            is_turn = not own
             marker = own or marker
-        is_open_inside, is_token = marker in chosen.inside, marker in chosen.tokens
+        counts_inside, is_token = marker in chosen.inside, marker in chosen.tokens
         holds: dict[Kind, bool] = {
             "turn": is_turn,
-            "text opener": not self._drops.issuperset(chosen.text_openers.get(marker, ())),
-            "settles": marker in self._settles,
-            "thought": marker in chosen.thoughts and not (is_open_inside or is_token),
-            "thought inside": marker in chosen.thoughts and is_open_inside,
+            "text opener": not progress.drops.issuperset(chosen.text_openers.get(marker, ())),
+            "settles": marker in progress.settles,
+            "thought": marker in chosen.thoughts and not (counts_inside or is_token),
+            "thought inside": marker in chosen.thoughts and counts_inside,
             "thought token": is_token,
             "end of a thought": marker in chosen.closers,
             "own end": marker in chosen.own_ends,
             "call": bool(self._list_sharing(marker)),
-            "structure": marker in self._drops,
+            "structure": marker in progress.drops,
             "ending": marker in chosen.endings,
             "end of a turn": marker in chosen.turn_ends,
         }
@@ -362,11 +382,11 @@ class ActiveMarkers:
 
     def get_markers_in_thought(self, thought: Thought, is_fresh: bool) -> IndexedMarkers:
         """Return the markers that count in an open thought; while nothing was said in it, its own openers, too."""
-        built = self._in_thought = self._in_thought or {}
+        built, progress = self._sets.in_thought, self._progress
         markers = built.get((thought, is_fresh))
         if markers is None:
             echoes = (*thought.opens, *thought.echoes) if is_fresh else ()
-            own = get_index(unite(unite(self._drops, self._other_turns), frozenset((*thought.closes, *echoes))))
+            own = get_index(progress.drops.union(progress.other_turns, thought.closes, echoes))
             fixed, leads = self._selection.ending
             markers = IndexedMarkers((fixed, own), self._selection.in_thought, leads, self._tools)
             built[thought, is_fresh] = markers
@@ -379,6 +399,12 @@ class ActiveMarkers:
 
     def list_candidates(self, marker: str, position: Position) -> list[Candidate]:
         """Return the dialects that may read what follows a marker there, in the order in which they are asked."""
+        listed = self._sets.listed.get((marker, position))
+        if listed is None:
+            listed = self._sets.listed[marker, position] = self._list_candidates(marker, position)
+        return listed
+
+    def _list_candidates(self, marker: str, position: Position) -> list[Candidate]:
         positions = _POSITIONS[: _POSITIONS.index(position) + 1]
         return [
             each
@@ -397,39 +423,26 @@ class ActiveMarkers:
         return found
 
     def _is_own(self, marker: str) -> bool:
-        return marker in self._drops or marker in self._selection.thoughts or bool(self._list_sharing(marker))
+        return marker in self._progress.drops or marker in self._selection.thoughts or bool(self._list_sharing(marker))
 
     def _is_repeated(self, candidate: Candidate) -> bool:
-        return candidate.dialect.name in self._found and candidate.opener.position != "start"
-
-    def _build(self) -> None:
-        """Build the sets of markers that are looked for at the start, after a call, and in text."""
-        chosen = self._selection
-        more = unite(self._drops, self._other_turns)
-        after_call = more
-        if self._found:
-            after_call = unite(more, chosen.endings | self._settles | self._repeated)
-        self.at_start, self.later, self.prose = _build(chosen, self._tools, more, after_call, self._repeated_leads)
-        self._known: dict[tuple[str, bool], KnownMarker] = {}
-        self._in_thought = None
+        return candidate.dialect.name in self._progress.found and candidate.opener.position != "start"
 
 
 @lru_cache(maxsize=64)
-def _build(
-    selection: _Selection, tools: ToolNames, more: frozenset[str], after_call: frozenset[str], leads: tuple[str, ...]
-) -> _Built:
-    """Build the sets of markers that are looked for at the start, after a call, and in text.
-
-    `more` counts in all of them, `after_call` and `leads` only after a call.
-    """
+def _build(selection: _Selection, tools: ToolNames, progress: _Progress) -> _Sets:
     at_start, later, prose = selection.at_start, selection.later, selection.prose
-    own = get_index(more)
-    leads = tuple({*later.leads, *leads}) if leads else later.leads
-    return (
-        IndexedMarkers((at_start.fixed, own), selection.everywhere, at_start.leads, tools),
+    own = unite(progress.drops, progress.other_turns)
+    after_call = own
+    if progress.other_turns or progress.found:
+        after_call = own.union(selection.endings, progress.settles, progress.repeated)
+    leads = tuple({*later.leads, *progress.repeated_leads})
+    return _Sets(
+        IndexedMarkers((at_start.fixed, get_index(own)), selection.everywhere, at_start.leads, tools),
         IndexedMarkers((later.fixed, get_index(after_call)), selection.everywhere, leads, tools),
-        IndexedMarkers((prose.fixed, own), selection.in_prose, prose.leads, tools),
-    )
+        IndexedMarkers((prose.fixed, get_index(own)), selection.in_prose, prose.leads, tools),
+        {}, {}, {},
+    )  # fmt: skip
 
 
 def _get_rank(candidate: Candidate) -> int:

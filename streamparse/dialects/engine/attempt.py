@@ -186,7 +186,8 @@ class Attempt:
         """Return the steps of the attempt; the last one returns the dialect that has read a call."""
         reader, met = self._reader, self.met
         reader.tape.restart(reader.buffer, reader.at)
-        self._setting.note_marker(len(reader.buffer) - reader.at)
+        if self._setting.on_marker is not None:
+            self._setting.on_marker(len(reader.buffer) - reader.at)
         for candidate in self._readers:
             dialect = self._dialect = candidate.dialect
             self._record = self._make_record(candidate)
@@ -279,7 +280,7 @@ class Attempt:
             return None
         if met.in_thought:
             return RecordingSink(setting.direct, self._reader, "thought", setting.is_known)
-        if met.is_quoted:
+        if met.meaning == "quoted attempt":
             judge = setting.is_declared if setting.quoted == "calls" and not met.is_drafted else None
             return RecordingSink(setting.direct, self._reader, "quoted", judge)
         if opener.bare:

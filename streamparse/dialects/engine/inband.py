@@ -24,7 +24,7 @@ from typing import Any, Final
 from streamparse.dialects.engine.active_markers import Catalogue
 from streamparse.dialects.engine.attempt import Setting
 from streamparse.dialects.engine.grammar import NO_VIEWS, Context, Dialects, Quoted, Reasoning, leave_out_calls
-from streamparse.dialects.engine.markers import IndexedMarkers, MarkerMatch
+from streamparse.dialects.engine.markers import MarkerMatch
 from streamparse.dialects.engine.reader import Reader
 from streamparse.dialects.engine.scanner import Scanner
 from streamparse.dialects.engine.sinks import DirectSink
@@ -73,7 +73,8 @@ class InBandParser:
         on_marker: Callable[[int], object] | None = None,
     ) -> None:
         self._sink = sink
-        reader, text = Reader(limits.max_held_text, limits.max_markers), VisibleText(sink)
+        most_held = most(limits.max_held_text)
+        reader, text = Reader(most_held, most(limits.max_markers)), VisibleText(sink)
         direct = DirectSink(sink, reader, text)
         # What needs no place in the order goes to the sink itself, without a call in between.
         self.call_arguments = direct.call_arguments  # the same as the sink's; each that is fetched costs 64 bytes
@@ -86,22 +87,26 @@ class InBandParser:
         self.usage = sink.usage
 
         chosen: Dialects = dialects if isinstance(dialects, str) else tuple(dialects)
-        active = catalogue.activate(leave_out_calls(chosen, *ignored), tools.names, reasoning != "closed", quoted)
+        left = leave_out_calls(chosen, *ignored) if ignored else chosen
+        active = catalogue.activate(left, tools.names, reasoning != "closed", quoted)
         # Whether calls that `dialects` asks for are not looked for, or not any more.
-        self.ignores_calls = active.dialects != chosen
+        self.ignores_calls = left != chosen
         # Whether "auto" and "all" mean reasoning alone, as from the first native call on.
-        self._ignores_auto = active.dialects == ("reasoning",)
+        self._ignores_auto = left == ("reasoning",)
         self._has_ended = False  # the turn has, and what comes next takes that back: also what is held for long
         views = {} if tools else NO_VIEWS
         context = Context(direct, tools, limits, thoughts=reasoning != "closed", views=views, on_dialect=on_dialect)
-        least_held = min(most(limits.max_call_args), most(limits.max_held_text))
+        least_held = min(most(limits.max_call_args), most_held)
         self._scanner = Scanner(sink, active, Setting(reader, direct, context, quoted, on_marker, least_held), text)
         # While nothing is held: a quick search for the markers that count, and what text without any is passed on to.
         self._find_in_prose: Callable[[str], MarkerMatch | None] | None = None
-        self._markers: IndexedMarkers | None = None
+        self._markers = active.prose
         self._pieces: list[str] = text.quotes.pieces
         self._tell: Callable[[str], object] = text.tell
-        self._scanner.begin(reasoning == "open")
+        if reasoning == "open":
+            self._scanner.open_thought(active.any_thought)
+        elif active.has_start:
+            self._scanner.begin_at_start()
 
     @property
     def dialect(self) -> str | None:
@@ -112,7 +117,11 @@ class InBandParser:
 
     def text(self, text: str) -> None:
         find = self._find_in_prose
-        if find is not None and ((spotted := find(text)) is None or self._is_plain(text, spotted)):
+        if find is not None and (
+            (spotted := find(text)) is None
+            # There may be a marker: a text like this one may be known to have none.
+            or (spotted.end() < len(text) and self._markers.is_known_without(text))
+        ):
             pieces = self._pieces
             pieces.append(text)
             if len(pieces) > _MOST_PIECES:
@@ -135,18 +144,16 @@ class InBandParser:
         if rest is not None:
             scanner.reader.push(rest)
             scanner.advance()
-            markers = self._markers = scanner.get_markers_in_prose()
-            self._find_in_prose = None if markers is None else markers.may_hold
-            self._tell, self._pieces = scanner.span.tell, scanner.span.quotes.pieces
-
-    def _is_plain(self, text: str, spotted: MarkerMatch) -> bool:
-        """Whether there is no marker though there may be one."""
-        return self._markers is not None and spotted.end() < len(text) and self._markers.is_known_without(text)
+            markers = None if scanner.attempt is not None else scanner.get_markers_in_prose()
+            self._find_in_prose = None
+            if markers is not None:
+                self._find_in_prose, self._markers = markers.may_hold, markers
+                self._tell, self._pieces = scanner.span.tell, scanner.span.quotes.pieces
 
     def reasoning(self, text: str) -> None:
         if self._has_ended:
             self.go_on()
-        self._flush()
+        self._scanner.flush()
         scanner = self._scanner
         scanner.text.held.drop_endings()
         if scanner.span is not scanner.text and text.strip(BLANKS):
@@ -155,32 +162,42 @@ class InBandParser:
 
     def refusal(self, text: str) -> None:
         self.go_on()
-        self._flush()
+        self._scanner.flush()
         self._sink.refusal(text)
 
     def item(self, kind: str, data: Any, index: int | None = None) -> None:
-        self._flush()
+        self._scanner.flush()
         self._sink.item(kind, data, index)
 
     def fact(self, name: str, value: Any) -> None:
         self._sink.fact(name, value)
 
     def error(self, scope: Scope, code: str, message: str, offset: int | None = None) -> None:
-        self._flush()
+        self._scanner.flush()
         self._sink.error(scope, code, message, offset)
 
     def call_start(
         self, name: str, id: str | None = None, source: Source = "native", place: Place = "field"
     ) -> Call:  # fmt: skip
-        if self._find_in_prose is None or not self._ignores_auto:
-            self._prepare_call()
+        if self._find_in_prose is None:
+            self.go_on()
+            self._scanner.flush()
+            self._scanner.text.held.drop_endings()
+        if not self._ignores_auto:  # a server that reads calls itself leaves none in the text
+            self._ignores_auto = True
+            self.ignore_calls("auto", "all")
         return self._sink.call_start(name, id, source, place)
 
     def call_restart(self, call: Call) -> None:
         self._sink.call_restart(call)
 
     def call_whole(self, name: str, arguments: str, id: str | None = None) -> Call:
-        self._prepare_call()
+        self.go_on()
+        self._scanner.flush()
+        self._scanner.text.held.drop_endings()
+        if not self._ignores_auto:
+            self._ignores_auto = True
+            self.ignore_calls("auto", "all")
         return self._sink.call_whole(name, arguments, id)
 
     def finish(self, reason: str, outcome: TurnOutcome = "stop") -> None:
@@ -208,16 +225,3 @@ class InBandParser:
     def close(self, stopped: bool = False) -> None:
         """The text is over: decide what is held.  `stopped`: the model itself ended it, and nothing cut it."""
         self._scanner.close(stopped)
-
-    def _prepare_call(self) -> None:
-        """A native call comes next."""
-        self.go_on()
-        self._flush()
-        self._scanner.text.held.drop_endings()
-        if not self._ignores_auto:  # a server that reads calls itself leaves none in the text
-            self._ignores_auto = True
-            self.ignore_calls("auto", "all")
-
-    def _flush(self) -> None:
-        """Something else begins: what is held comes before it."""
-        self._scanner.flush()

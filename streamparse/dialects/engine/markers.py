@@ -92,21 +92,21 @@ class Found(msgspec.Struct, eq=False, gc=False):
     """Where a marker is, or the beginning of one at the end of the text: a `MarkerMatch`."""
 
     string: str
-    _start: int
-    _end: int
+    begin: int
+    stop: int
     # Whether it may be the beginning of a longer marker; it may also be a marker itself.
     is_beginning: bool = False
 
     def __getitem__(self, group: Literal[0], /) -> str:
-        return self.string[self._start : self._end]
+        return self.string[self.begin : self.stop]
 
     def start(self) -> int:
         """Where it begins."""
-        return self._start
+        return self.begin
 
     def end(self) -> int:
         """Where it ends."""
-        return self._end
+        return self.stop
 
 
 class Markers:

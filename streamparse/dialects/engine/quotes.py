@@ -69,7 +69,8 @@ class Quotes:
     @property
     def is_at_margin(self) -> bool:
         """Whether the line is empty so far."""
-        self._read()
+        if self.pieces:
+            self._read()
         return not self._head
 
     @property
@@ -93,14 +94,15 @@ class Quotes:
         self._read()
         if self._fence is not None or self._is_odd or self._is_span_open() or self._is_after_mark():
             return True
-        _, rest = _measure_indentation(self._head)
+        indent, head = _measure_indentation(self._head)
+        rest = head
         while (item := _ITEM.match(rest)) is not None:
             _, rest = _measure_indentation(rest[item.end() :])
         if _QUOTATION.match(rest) is not None:
             return True
         if _FENCE.match(rest) is not None:
             return True
-        return not is_token and self._is_code(*_measure_indentation(self._head))
+        return not is_token and self._is_code(indent, head)
 
     # -- lines ---------------------------------------------------------------------------------------
 

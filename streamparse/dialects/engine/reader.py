@@ -17,7 +17,6 @@ from io import StringIO
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from streamparse.dialects.engine.markers import MarkerMatch, MarkerSet
-from streamparse.limits import most
 from streamparse.patterns import BLANKS, lazy_partial
 
 if TYPE_CHECKING:
@@ -62,9 +61,9 @@ class Reader:
         "tape",
     )
 
-    def __init__(self, most_taped: int | None = None, most_vain: int | None = None) -> None:
-        self.tape = Tape(most(most_taped))
-        self.budget = RescanBudget(most(most_vain))
+    def __init__(self, most_taped: int = sys.maxsize, most_vain: int = sys.maxsize) -> None:
+        self.tape = Tape(most_taped)
+        self.budget = RescanBudget(most_vain)
         self.buffer = ""
         self.at = 0
         self.final = False

@@ -48,19 +48,20 @@ class Scanner:
         # The dialect that produced a call, once one did.
         self.dialect: str | None = None
 
-    def begin(self, in_thought: bool) -> None:
-        """The text begins; `in_thought`: inside a thought that the prompt has opened."""
-        if in_thought:
-            self._open_thought(self.active.any_thought)
-        elif self.active.has_start:
-            first, *others = candidates = self.active.list_candidates("", "start")
-            self._begin_attempt(MarkerMet("", 0, candidates, "attempt"), first, iter(others))
+    def begin_at_start(self) -> None:
+        """Let the dialects read that begin without a marker, as some prompts end with it."""
+        first, *others = candidates = self.active.list_candidates("", "start")
+        self._begin_attempt(MarkerMet("", 0, candidates, "attempt"), first, iter(others))
+
+    def open_thought(self, thought: Thought) -> None:
+        """A thought begins."""
+        self.span = self.text.begin_thought(thought)
 
     def advance(self) -> None:
         """Read what has come, as far as it can be decided."""
-        if self.active.is_outdated:
-            self.active.renew()
         reader = self.reader
+        if self.active.is_outdated and (self.attempt is not None or reader.at < len(reader.buffer)):
+            self.active.renew()
         while True:
             if self.attempt is not None:
                 outcome = self.attempt.resume(self._steps)
@@ -92,8 +93,8 @@ class Scanner:
                 self.span.revoke("cut")
 
     def get_markers_in_prose(self) -> IndexedMarkers | None:
-        """Return the markers that count, if a text without any of them changes nothing but that it is passed on."""
-        if self.attempt is not None or self.reader.at < len(self.reader.buffer) or not self.span.is_prose:
+        """Return the markers that count, if a text without any changes nothing but that it is passed on; else None."""
+        if self.reader.at < len(self.reader.buffer) or not self.span.is_prose:
             return None
         return self.span.get_markers(self.active)
 
@@ -107,12 +108,12 @@ class Scanner:
         text, at = reader.buffer, reader.at
         markers = self.span.get_markers(self.active)
         if len(text) - at > _MOST_MARKER and (size := self._count_visible(markers)):
-            self._write(self._take(size))  # so the rest is searched with the fewer markers that count in text
+            self.span.write(self._take(size))  # so the rest is searched with the fewer markers that count in text
             return True
         found = markers.search(text, at)
-        end = len(text) if found is None else found.start()
-        gap = self._count_gap(end)
-        if end > at and not gap and self._write(self._take(end - at)) and found is not None:
+        end = len(text) if found is None else found.begin
+        gap = self._count_gap(end) if self.text.place == AFTER_CALL else 0
+        if end > at and not gap and self.span.write(self._take(end - at)) and found is not None:
             return True  # other markers count now, and what was found may be none of them
         if found is None:
             if reader.final and gap:  # at the end of the text, blanks after a call are structure
@@ -136,10 +137,8 @@ class Scanner:
 
     def _count_gap(self, end: int) -> int:
         """Count the blanks up to `end` that wait: between a call and another, or the end, they are structure."""
-        if self.text.place != AFTER_CALL or self.span is not self.text:
-            return 0
         at = self.reader.at
-        if self.reader.buffer[at:end].strip(BLANKS):
+        if self.span is not self.text or self.reader.buffer[at:end].strip(BLANKS):
             return 0
         if end - at > _MOST_GAP:
             self.text.place = IN_TEXT
@@ -150,10 +149,6 @@ class Scanner:
         blanks = self._take(gap)
         if self.text.held.text is not None:
             self.text.held.add_text(blanks)
-
-    def _write(self, text: str) -> bool:
-        """Pass on text, or thought, that belongs to no call; return True if other markers count from here on."""
-        return self.span.write(text)
 
     def _take(self, size: int) -> str:
         """Take what opens nothing."""
@@ -166,7 +161,7 @@ class Scanner:
         blanks = _BLANKS.match(reader.buffer, reader.at)
         assert blanks is not None
         if blanks[0]:
-            self._write(self._take(len(blanks[0])))
+            self.span.write(self._take(len(blanks[0])))
         if reader.at >= len(reader.buffer):
             return False
         self.text.place = INVENTED
@@ -177,28 +172,28 @@ class Scanner:
 
     def _meet_found(self, markers: IndexedMarkers, found: Found, gap: int) -> bool:
         """Meet what was found, if it is a marker; return False if more text must show that."""
-        final = self.reader.final
-        if markers.is_complete(found, final):
+        if not found.is_beginning:
             self._meet(found[0], gap)
-        elif not final:
+        elif not self.reader.final:
             return False
-        elif shorter := markers.find_shorter(found):  # what began like a longer marker is a shorter one, or text
+        elif shorter := markers.find_shorter(found):  # what began like a longer marker is another one, or text
             self._meet(shorter, gap)
         else:
-            self._write(self._take(1))
+            self.span.write(self._take(1))
         return True
 
     def _meet(self, marker: str, gap: int) -> None:
         """A marker is next, after a gap if a call is before it: do what it means."""
         span = self.span
-        known = self.active.find_kinds(marker, span.has_call)
-        marker, kinds = known.text, known.kinds
+        marker, kinds, is_token = self.active.find_kinds(marker)
+        if kinds[:1] == ("turn",) and not span.has_call:
+            kinds = kinds[1:]
         if isinstance(span, OpenThought):
             kinds = (*span.list_own_kinds(marker), *kinds)
-        state = span.find_state(known.is_token)
+        state = span.find_state(is_token)
         while (meaning := find_meaning(kinds, state)) in CHANGES:
             span.change_state(meaning, marker, self.active)
-            kinds, state = kinds[1:], span.find_state(known.is_token)
+            kinds, state = kinds[1:], span.find_state(is_token)
         if meaning in ("attempt", "quoted attempt"):
             otherwise = find_meaning(kinds[kinds.index("call") + 1 :], state)
             self._try(marker, gap, meaning, otherwise)
@@ -236,17 +231,17 @@ class Scanner:
         elif met.otherwise == "ending" and not seen and self.text.has_call and held.has_room:
             held.add_ending(self._take(opened), opens=any(not each.is_companion for each in met.candidates))
         elif seen or opened:
-            self._write(self._take(seen or opened))
+            self.span.write(self._take(seen or opened))
 
     def _begin_turn(self, met: MarkerMet) -> None:
         self._setting.note_marker(len(self.reader.buffer) - self.reader.at - met.gap)
-        self._write(self._take(met.gap + len(met.text)))
+        self.span.write(self._take(met.gap + len(met.text)))
         self.text.place = TURN_BEGUN
 
     def _let_calls_stand(self, met: MarkerMet) -> None:
         self.text.held.release()
         self.text.has_settled = True
-        self._write(self._take(met.gap + len(met.text)))
+        self.span.write(self._take(met.gap + len(met.text)))
 
     def _begin_text(self, met: MarkerMet) -> None:
         self.active.begin_text(met.text)
@@ -257,10 +252,7 @@ class Scanner:
     def _begin_thought(self, met: MarkerMet) -> None:
         self._take_gap(met.gap)
         self._take(len(met.text))
-        self._open_thought(self.active.thoughts[met.text])
-
-    def _open_thought(self, thought: Thought) -> None:
-        self.span = self.text.begin_thought(thought)
+        self.open_thought(self.active.thoughts[met.text])
 
     def _end_thought(self, met: MarkerMet) -> None:
         self._take(len(met.text))
@@ -280,7 +272,7 @@ class Scanner:
         gap = met.gap
         if met.text.startswith(_CLOSING_TAGS) and self._revoke_drafts():  # other markers end messages, too
             if gap:
-                self._write(self._take(gap))
+                self.span.write(self._take(gap))
             gap = 0
         self._take_gap(gap)
         self._take(len(met.text))
@@ -288,7 +280,7 @@ class Scanner:
     def _revoke_drafts(self) -> bool:
         text = self._setting.direct.revoke("thought_closed")
         if text:
-            self._write(text + self.text.take_endings())
+            self.span.write(text + self.text.take_endings())
             return True
         return bool(self.text.held.calls) and self.text.revoke("thought_closed")
 
@@ -323,7 +315,7 @@ class Scanner:
         """Hold the text of recorded calls that were reported; pass it on where none was."""
         dialect, text = outcome.dialect, self.text
         if dialect is None:
-            self._write(outcome.text)
+            self.span.write(outcome.text)
             self.reader.budget.ahead -= len(outcome.text)
             text.follows_quoted = met.is_quoted
         elif record.place == "plain":

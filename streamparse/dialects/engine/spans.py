@@ -119,26 +119,16 @@ class VisibleText:
         )
 
     @property
-    def position(self) -> Position:
-        """Where the next marker is."""
-        if self.place != IN_TEXT:
-            return "start" if self.place == START else "edge"
-        return "line" if self.quotes.is_at_margin else "anywhere"
-
-    @property
     def has_call(self) -> bool:
         """Whether a call that was not revoked is before the next marker, with no call behind visible text after it."""
         return bool(self.calls or self.held.calls or self.has_settled)
 
     def find_state(self, is_token: bool) -> State:
         """Return the state of the text before a marker; `is_token`: it is a special token."""
-        if self.place == IN_TEXT or self.follows_quoted or self.draft_ends:
-            return self._find_state_in_text(is_token)
-        if self.held.calls:
-            return "after a bare call"
-        return "after a call" if self.place == AFTER_CALL and self.has_call else "start"
-
-    def _find_state_in_text(self, is_token: bool) -> State:
+        if self.place != IN_TEXT and not (self.follows_quoted or self.draft_ends):
+            if self.held.calls:
+                return "after a bare call"
+            return "after a call" if self.place == AFTER_CALL and self.has_call else "start"
         state = self.quotes.find_state(is_token)
         if state == "quoted":
             return state
@@ -154,7 +144,10 @@ class VisibleText:
 
     def list_candidates(self, active: ActiveMarkers, marker: str, meaning: Meaning) -> list[Candidate]:
         """Return the dialects that may read what follows a marker here."""
-        candidates = active.list_candidates(marker, self.position)
+        position: Position = "start" if self.place == START else "edge"
+        if self.place == IN_TEXT:
+            position = "line" if self.quotes.is_at_margin else "anywhere"
+        candidates = active.list_candidates(marker, position)
         if meaning == "quoted attempt" and self.quotes.is_in_code:  # what casts doubt reads quoted text, but not code
             candidates = [each for each in candidates if not each.is_companion]
         if marker == _LEAD_OPENER and self.place == IN_TEXT and not self._lead.startswith(_LEADS):
