@@ -21,7 +21,7 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from streamparse.dialects.engine.active_markers import Candidate
+from streamparse.dialects.engine.catalogue import Candidate
 from streamparse.dialects.engine.grammar import Context, Dialect, Quoted
 from streamparse.dialects.engine.meanings import Meaning
 from streamparse.dialects.engine.reader import Overflow, Reader, Step

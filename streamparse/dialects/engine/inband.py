@@ -21,8 +21,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from streamparse.dialects.engine.active_markers import Catalogue
+from streamparse.dialects.engine.active_markers import ActiveMarkers
 from streamparse.dialects.engine.attempt import Setting
+from streamparse.dialects.engine.catalogue import Catalogue
 from streamparse.dialects.engine.grammar import NO_VIEWS, Context, Dialects, Quoted, Reasoning, leave_out_calls
 from streamparse.dialects.engine.markers import MarkerMatch
 from streamparse.dialects.engine.reader import Reader
@@ -88,7 +89,7 @@ class InBandParser:
 
         chosen: Dialects = dialects if isinstance(dialects, str) else tuple(dialects)
         left = leave_out_calls(chosen, *ignored) if ignored else chosen
-        active = catalogue.activate(left, tools.names, reasoning != "closed", quoted)
+        active = ActiveMarkers(catalogue, left, tools.names, reasoning != "closed", quoted)
         # Whether calls that `dialects` asks for are not looked for, or not any more.
         self.ignores_calls = left != chosen
         # Whether "auto" and "all" mean reasoning alone, as from the first native call on.
@@ -132,9 +133,9 @@ class InBandParser:
         if self._has_ended:
             self.go_on()
         scanner = self._scanner
+        reader = scanner.reader
         rest: str | None = text
         if scanner.attempt is not None:
-            reader = scanner.reader
             taped = reader.tape.pieces
             if len(taped) > _MOST_PIECES:
                 reader.tape.trim()
@@ -142,9 +143,10 @@ class InBandParser:
             go_on = reader.fast_path  # the grammar waits in a long value: the text may be all value
             rest = text if go_on is None else go_on(text, reader)
         if rest is not None:
-            scanner.reader.push(rest)
+            reader.push(rest)
             scanner.advance()
-            markers = None if scanner.attempt is not None else scanner.get_markers_in_prose()
+            is_held = scanner.attempt is not None or reader.at < len(reader.buffer)
+            markers = None if is_held else scanner.span.get_prose_markers(scanner.active)
             self._find_in_prose = None
             if markers is not None:
                 self._find_in_prose, self._markers = markers.may_hold, markers

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from streamparse.dialects.engine.active_markers import ActiveMarkers, Candidate
+from streamparse.dialects.engine.active_markers import ActiveMarkers
 from streamparse.dialects.engine.attempt import Attempt, MarkerMet, Outcome, Setting
+from streamparse.dialects.engine.catalogue import Candidate
 from streamparse.dialects.engine.grammar import Dialect, Thought
 from streamparse.dialects.engine.markers import Found, IndexedMarkers
 from streamparse.dialects.engine.meanings import CHANGES, Meaning, find_meaning
@@ -91,12 +92,6 @@ class Scanner:
                 self.text.revoke("cut")
             if self.span is not self.text:
                 self.span.revoke("cut")
-
-    def get_markers_in_prose(self) -> IndexedMarkers | None:
-        """Return the markers that count, if a text without any changes nothing but that it is passed on; else None."""
-        if self.reader.at < len(self.reader.buffer) or not self.span.is_prose:
-            return None
-        return self.span.get_markers(self.active)
 
     # -- text ------------------------------------------------------------------------------------------
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from io import StringIO
 from typing import Final
 
-from streamparse.dialects.engine.active_markers import NO_MARKERS, ActiveMarkers, Candidate
+from streamparse.dialects.engine.active_markers import NO_MARKERS, ActiveMarkers
+from streamparse.dialects.engine.catalogue import Candidate
 from streamparse.dialects.engine.grammar import Position, Thought
 from streamparse.dialects.engine.markers import IndexedMarkers
 from streamparse.dialects.engine.meanings import Kind, Meaning, State
@@ -109,14 +110,14 @@ class VisibleText:
         # What ends a thought that is written in the text, for its opener came after text: calls in it are drafts.
         self.draft_ends: tuple[str, ...] = ()
 
-    @property
-    def is_prose(self) -> bool:
-        """Whether text without a marker is passed on as it is, and changes no state."""
-        return (
+    def get_prose_markers(self, active: ActiveMarkers) -> IndexedMarkers | None:
+        """Return the markers that count, if text without any of them changes no state; else None."""
+        is_prose = (
             self.place >= IN_TEXT
             and self._lead not in _BEGUN_LEADS
             and not (self.held.calls or self.follows_quoted or self.follows_drop)
         )
+        return (active.prose if self.place == IN_TEXT else NO_MARKERS) if is_prose else None
 
     @property
     def has_call(self) -> bool:
@@ -234,10 +235,9 @@ class OpenThought:
         # In the turn of somebody else, behind a call: no more calls are looked for.
         self.is_invented = False
 
-    @property
-    def is_prose(self) -> bool:
+    def get_prose_markers(self, active: ActiveMarkers) -> IndexedMarkers | None:
         """As of `VisibleText`."""
-        return not (self.held.calls or self.is_fresh or self.joins)
+        return None if self.held.calls or self.is_fresh or self.joins else self.get_markers(active)
 
     @property
     def has_call(self) -> bool:
