@@ -4,13 +4,14 @@
 #   make test      style, types, and every test
 #   make coverage  the plain tests again, traced; fails if a room has lost branch coverage
 #   make bench     what the parser costs, against every bound that is promised; RELEASE=PATH beside a tree of the last release
-#   make performance  the same figures, written into docs/performance.md
+#   make performance  the same figures, written into docs/internals/performance.md
 #   make nightly   the coverage, the property tests with 20,000 examples each, and 300 mutants of the core, SEED=7 for others
 #   make mutants   what the tests of the core do not notice: 300 mutants, an hour on two cores; DRAW=60 SEED=7 for others
 #                  and the bugs that were written by hand, which must all be caught
 #   make peers     what other libraries make of the same streams, in .venv-peers; writes docs/comparison.md
 #   make pictures  the pictures of the README, from a recording and from docs/comparison.md
 #   make recipes   the programs of the pages about SDKs, in .venv-peers, where every SDK is installed
+#   make docs      the site of the documents in build/site, checked; its pages opened in Chromium, where that is installed
 #   make clean     remove what was made
 
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
@@ -19,6 +20,7 @@ PYTHON ?= $(shell for python in python3 python python3.14 python3.13 python3.12 
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 PEERS := .venv-peers/.installed
+DOCS := .venv-docs/.installed
 UV_INSTALL := .venv-peers/bin/uv pip install --quiet --python .venv-peers/bin/python
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
 
@@ -28,7 +30,7 @@ WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) 
 # The tests start hundreds of processes, each of which would compile the package again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test coverage bench performance peers pictures recipes nightly mutants clean
+.PHONY: demo test coverage bench performance peers pictures recipes docs nightly mutants clean
 .DELETE_ON_ERROR:
 
 demo: $(INSTALLED)
@@ -68,6 +70,17 @@ pictures: $(INSTALLED)
 recipes: $(PEERS)
 	.venv-peers/bin/python -m pytest tests/docs/test_sdk_programs.py
 
+docs: $(DOCS)
+	.venv-docs/bin/zensical build --strict --clean
+	.venv-docs/bin/python tests/docs/check_site.py
+	.venv-docs/bin/python tests/docs/check_in_browser.py
+
+$(DOCS): pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3" >&2; exit 1; }
+	test -x .venv-docs/bin/python || $(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/python -m pip --disable-pip-version-check --no-input --quiet install -e '.[docs]'
+	touch $@
+
 # pip takes minutes to resolve these together, uv seconds. Two of the peers are servers of several gigabytes: their
 # wheels are installed without what they need, and where there are none the page says so.
 $(PEERS): pyproject.toml
@@ -79,7 +92,7 @@ $(PEERS): pyproject.toml
 	touch $@
 
 clean:
-	rm -rf .coverage* .venv .venv-peers build dist demo-out .benchmarks .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .coverage* .venv .venv-docs .venv-peers .cache build dist demo-out .benchmarks .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # The server of the demo and of the live tests is a wheel that some platforms lack; all else works without it.

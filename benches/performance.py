@@ -1,4 +1,4 @@
-"""Measures everything; writes the tables of `docs/performance.md`: `python benches/performance.py`.
+"""Measures everything; writes the tables of `docs/internals/performance.md`: `python benches/performance.py`.
 
     python benches/performance.py                          # all tables: some minutes
     python benches/performance.py --only reads markers     # these alone; the others stay as they are
@@ -34,7 +34,7 @@ import streamparse as sp
 __all__ = ["TABLES", "main", "replace_between"]
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "performance.md"
+PAGE = ROOT / "docs" / "internals" / "performance.md"
 TABLES: dict[str, Callable[[], Table]] = {
     "reads": make_reads,
     "recorded-sizes": make_recorded_sizes,

@@ -152,10 +152,10 @@ def lay_out(body: Path) -> Timeline:
     """Return the timeline of a recording whose reads have times."""
     content = body.read_bytes()
     reads = msgspec.json.Decoder(Read).decode_lines(body.with_suffix(".reads.jsonl").read_bytes())
-    marks, finish = replay(
+    marks, facts = replay(
         sp.StreamParser("openai-chat"), ((read.t / 1000, content[read.off : read.off + read.n]) for read in reads)
     )
-    return analyse(marks, finish=finish)
+    return analyse(marks, facts=facts)
 
 
 def main() -> None:

@@ -42,7 +42,7 @@ class Deaf:
 
     call_whole = call_start
     text = reasoning = refusal = call_arguments = call_end = call_repaired = call_error = call_revoke = _nothing
-    call_restart = calls_doubted = item = usage = finish = end = go_on = error = _nothing
+    calls_doubted = item = fact = finish = end = go_on = error = _nothing
 
 
 class Told(Deaf):
@@ -94,9 +94,9 @@ def frames(_: str, reads: list[bytes]) -> Callable[[], None]:
         auto = AutoFramer(LIMITS)
         auto.feed(reads[0])
         framer: Any = auto.framer
-        try_single, feed = framer.try_single, framer.feed
+        try_next, feed = framer.try_next, framer.feed
         for read in reads[1:]:
-            if try_single(read) is None:
+            if try_next(read, 0) is None:
                 feed(read)
 
     return run

@@ -1,4 +1,4 @@
-"""Every gate of `docs/performance.md`, asserted; `python benches/performance.py` writes the figures."""
+"""Every gate of `docs/internals/performance.md`, asserted; `python benches/performance.py` writes the figures."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from live_server import CHAT, Read, Recording, is_available, replaying, running_
 import streamparse as sp
 from streamparse.cli.page import render
 from streamparse.cli.timeline import replay
-from streamparse.cli.timeline_model import Mark, analyse
+from streamparse.cli.timeline_model import Mark, Timeline, analyse
 
 __all__ = ["main"]
 
@@ -44,7 +44,7 @@ class Turn(NamedTuple):
     """What happened."""
 
     recording: Recording
-    marks: list[Mark]
+    results: list[sp.ToolResult]
     bench: Bench
 
 
@@ -55,9 +55,7 @@ def main() -> None:
     with _replayed() if is_replayed else _served(given.pad_layers) as source:
         print(f"{source.name}\n")
         turn = anyio.run(_run_turn, source, backend=given.loop)
-    parser = sp.StreamParser("openai-chat", tools=turn.bench.tools)
-    _, finish = replay(parser, turn.recording.chunks())
-    timeline = analyse(turn.marks, finish=finish)
+    timeline = _lay_out(turn)
     print(report(timeline, closing_moments(turn.recording), turn.bench.started))
     turn.recording.save(given.out, "turn")
     page = given.out / "timeline.html"
@@ -65,6 +63,13 @@ def main() -> None:
     print(f"{_pace(turn)}\nThe timeline: {page}\n")
     with replayed_agent(RECORDED) if is_replayed else served_agent(given.pad_layers) as turns:
         print(report_agent(anyio.run(measure_agent, turns, given.rounds, backend=given.loop)))
+
+
+def _lay_out(turn: Turn) -> Timeline:
+    """Lay the turn out by one clock: each event at the read that brought it, each run as the runner timed it."""
+    marks, facts = replay(sp.StreamParser("openai-chat", tools=turn.bench.tools), turn.recording.chunks())
+    marks += [Mark(0.0, result) for result in turn.results]
+    return analyse(marks, facts=facts, sent=turn.bench.zero)
 
 
 def _arguments() -> argparse.Namespace:
@@ -96,7 +101,7 @@ def _replayed() -> Iterator[Source]:
 
 
 async def _run_turn(source: Source) -> Turn:
-    bench, view, marks = Bench(), LiveView(), list[Mark]()
+    bench, view, results = Bench(), LiveView(), list[sp.ToolResult]()
     body, reads = bytearray(), list[Read]()
 
     async def listening(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
@@ -112,9 +117,10 @@ async def _run_turn(source: Source) -> Turn:
         sp.ToolRunner(bench.tools) as runner,
     ):
         async for item in runner.run(events):
-            marks.append(Mark(bench.now(), item))
-            view.show(marks[-1].t, item)
-    return Turn(Recording(CHAT, source.request, bytes(body), reads), marks, bench)
+            view.show(bench.now(), item)
+            if isinstance(item, sp.ToolResult):
+                results.append(item)
+    return Turn(Recording(CHAT, source.request, bytes(body), reads), results, bench)
 
 
 def _pace(turn: Turn) -> str:

@@ -40,11 +40,11 @@ class Bench:
 
     def __init__(self) -> None:
         self.started: list[float] = []
-        self._zero = time.perf_counter()
+        self.zero = time.perf_counter()  # the clock of a `ToolRunner`, too
 
     def now(self) -> float:
         """Seconds since the request was sent."""
-        return time.perf_counter() - self._zero
+        return time.perf_counter() - self.zero
 
     @sp.tool(effect="read")
     async def get_weather(self, city: str, days: int = 1) -> str:

@@ -78,8 +78,8 @@ class LiveView:
 
 
 def report(timeline: Timeline, closed: Sequence[float], started: Sequence[float]) -> str:
-    """What starting early was worth; `closed` and `started` are seconds, in call order."""
-    lines: list[str] = []
+    """What starting early was worth; `closed` and `started` are seconds since the request, in call order."""
+    lines, wait = list[str](), timeline.wait
     for call, read, start in zip(timeline.calls, closed, started, strict=True):
         lines += [
             f"call {call.index}  {call.name}",
@@ -87,13 +87,13 @@ def report(timeline: Timeline, closed: Sequence[float], started: Sequence[float]
             f"  {'tool started':<32}{start:8.4f} s   {(start - read) * 1000:.2f} ms after the read",
         ]
         for rule, moment in _other_rules(call).items():
-            lines.append(f"  {rule:<32}{moment:8.4f} s   {(moment - start) * 1000:.1f} ms later")
+            lines.append(f"  {rule:<32}{moment + wait:8.4f} s   {(moment + wait - start) * 1000:.1f} ms later")
     last, late = timeline.find_last_result("closed"), timeline.find_last_result("finish")
     if last is not None and late is not None:
         when = "before" if last < timeline.end else "after"
         lines.append(
-            f"All results were there at {last:.2f} s, {abs(timeline.end - last):.2f} s {when} the answer ended;"
-            f" with a start at the finish reason, at {late:.2f} s."
+            f"All results were there at {last + wait:.2f} s, {abs(timeline.end - last):.2f} s {when} the answer ended;"
+            f" with a start at the finish reason, at {late + wait:.2f} s."
         )
     return "\n".join(lines)
 

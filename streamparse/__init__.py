@@ -41,25 +41,9 @@ if TYPE_CHECKING:
     from streamparse.detection import detect_format
     from streamparse.middleware import MiddlewareChain
     from streamparse.negotiate import CapabilityLearner, FormatNegotiator
-    from streamparse.parser.composite import (
-        CompositeParser,
-        JSONContentParser,
-        MarkupParser,
-        NativeParser,
-        parse_response,
-    )
-    from streamparse.parser.intents import HeuristicParser
+    from streamparse.parser.composite import CompositeParser, parse_response
     from streamparse.parser.registry import parser_for, register_parser
-    from streamparse.protocols import ToolCallParser, ToolDefinitionAdapter, ToolFormat, ToolResultAdapter
-    from streamparse.providers.adapters import (
-        as_message,
-        to_anthropic,
-        to_gemini,
-        to_generic,
-        to_ollama,
-        to_openai,
-        translate_tools,
-    )
+    from streamparse.providers.adapters import as_message, translate_tools
     from streamparse.repair import FallbackChain, RepairLoop, preflight
     from streamparse.runtime import (
         Agent,
@@ -67,8 +51,10 @@ if TYPE_CHECKING:
         ApprovalRequest,
         History,
         ModelError,
+        Partial,
         Progress,
         Request,
+        RunEnd,
         RunResult,
         RunState,
         Stopped,
@@ -81,6 +67,7 @@ if TYPE_CHECKING:
         max_seconds,
         max_tokens,
         max_turns,
+        run_tools,
     )
     from streamparse.tools import (
         CallBroken,
@@ -96,33 +83,28 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DIALECTS", "WIRES", "Agent", "AgentRun", "ApprovalRequest", "BrokenCall", "CallBroken", "CapabilityLearner",
-    "CompositeParser", "Document", "Done", "Error", "Event", "FallbackChain", "FormatNegotiator", "HeuristicParser",
-    "History", "Image", "JSONContentParser", "Limits", "MarkupParser", "MiddlewareChain", "ModelError", "NativeParser",
-    "ParsedResponse", "Progress", "ProviderItem", "ReasoningDelta", "RefusalDelta", "RepairLoop", "Request",
-    "RunResult", "RunState", "StateChange", "Stopped", "StreamParser", "Streamed", "TextDelta", "TextParser", "Tool",
-    "ToolCall", "ToolCallComplete", "ToolCallDelta", "ToolCallParser", "ToolCallRevoked", "ToolCallStart",
-    "ToolContext", "ToolDefinitionAdapter", "ToolError", "ToolFailure", "ToolFormat", "ToolIntent", "ToolRegistry",
-    "ToolResult", "ToolResultAdapter", "ToolRunner", "Turn", "TurnEnd", "aiter_events", "as_message", "detect_format",
+    "CompositeParser", "Document", "Done", "Error", "Event", "FallbackChain", "FormatNegotiator", "History", "Image",
+    "Limits", "MiddlewareChain", "ModelError", "ParsedResponse", "Partial", "Progress", "ProviderItem",
+    "ReasoningDelta", "RefusalDelta", "RepairLoop", "Request", "RunEnd", "RunResult", "RunState", "StateChange",
+    "Stopped", "StreamParser", "Streamed", "TextDelta", "TextParser", "Tool", "ToolCall", "ToolCallComplete",
+    "ToolCallDelta", "ToolCallRevoked", "ToolCallStart", "ToolContext", "ToolError", "ToolFailure", "ToolIntent",
+    "ToolRegistry", "ToolResult", "ToolRunner", "Turn", "TurnEnd", "aiter_events", "as_message", "detect_format",
     "format_error_for_model", "http_model", "iter_events", "load_plugins", "max_repeats", "max_seconds", "max_tokens",
     "max_turns", "parse_response", "parser_for", "preflight", "register_dialect", "register_parser", "register_wire",
-    "to_anthropic", "to_gemini", "to_generic", "to_ollama", "to_openai", "tool", "translate_tools",
+    "run_tools", "tool", "translate_tools",
 ]  # fmt: skip
 
 _LATER = {
     "detection": ("detect_format",),
     "middleware": ("MiddlewareChain",),
     "negotiate": ("CapabilityLearner", "FormatNegotiator"),
-    "parser": (
-        *("CompositeParser", "HeuristicParser", "JSONContentParser", "MarkupParser", "NativeParser"),
-        *("parse_response", "parser_for", "register_parser"),
-    ),
-    "protocols": ("ToolCallParser", "ToolDefinitionAdapter", "ToolFormat", "ToolResultAdapter"),
-    "providers": ("as_message", "to_anthropic", "to_gemini", "to_generic", "to_ollama", "to_openai", "translate_tools"),
+    "parser": ("CompositeParser", "parse_response", "parser_for", "register_parser"),
+    "providers": ("as_message", "translate_tools"),
     "repair": ("FallbackChain", "RepairLoop", "preflight"),
     "runtime": (
-        *("Agent", "AgentRun", "ApprovalRequest", "History", "ModelError", "Progress", "Request", "RunResult"),
-        *("RunState", "Stopped", "ToolRegistry", "ToolRunner", "Turn", "TurnEnd", "http_model"),
-        *("max_repeats", "max_seconds", "max_tokens", "max_turns"),
+        *("Agent", "AgentRun", "ApprovalRequest", "History", "ModelError", "Partial", "Progress", "Request"),
+        *("RunEnd", "RunResult", "RunState", "Stopped", "ToolRegistry", "ToolRunner", "Turn", "TurnEnd", "http_model"),
+        *("max_repeats", "max_seconds", "max_tokens", "max_turns", "run_tools"),
     ),
     "tools": (
         *("CallBroken", "StateChange", "Streamed", "ToolContext", "ToolError", "ToolFailure", "ToolResult"),
@@ -131,6 +113,13 @@ _LATER = {
     "writing.parts": ("Document", "Image"),
 }
 """Rooms that are loaded on first use, so that `import streamparse` stays light."""
+
+_ELSEWHERE = {
+    "parser": ("HeuristicParser", "JSONContentParser", "MarkupParser", "NativeParser"),
+    "protocols": ("ToolCallParser", "ToolDefinitionAdapter", "ToolFormat", "ToolResultAdapter"),
+    "providers": ("to_anthropic", "to_gemini", "to_generic", "to_ollama", "to_openai"),
+}
+"""Names that were here in 0.1.0, and the rooms that have them."""
 
 
 def _take_parser(name: str, factory: object) -> None:
@@ -145,7 +134,7 @@ __version__ = "0.1.0"
 register_group("streamparse.parsers", _take_parser)
 
 if not TYPE_CHECKING:  # a type checker knows the names from above, and should not take any other for one
-    __getattr__ = export_lazily(globals(), _LATER)
+    __getattr__ = export_lazily(globals(), _LATER, _ELSEWHERE)
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+        return __all__

@@ -1,7 +1,7 @@
 """What a body or a text is, and what is in it, with the evidence.
 
 A body is known by the wire that claims its frames; what no wire claims is read as the text of an answer.
-Besides the format that "auto" finds, every other is tried by name, to show which ones could be named.
+Besides the dialect that "auto" finds, every other is tried by name, to show which ones could be named.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from streamparse.response import BrokenCall, ToolCall
 from streamparse.tools import Toolset
 from streamparse.tools.toolset import read_toolset
 
-_EXCERPT: Final = 120
+_EXCERPT: Final = 120  # bound: the characters of a finding that are shown
 _CALL: Final = ToolCall("get_weather", {"city": "Paris"}, "call_0")
 
 
@@ -37,11 +37,11 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     shown_by: str | None = None
     """The beginning of the first frame that shows the wire."""
     dialect: str | None = None
-    """The format in which `auto` found a call."""
+    """The dialect in which `auto` found a call."""
     marker: str | None = None
-    """The opening marker of that format that is in the text."""
+    """The opening marker of that dialect that is in the text."""
     also: list[str] = []
-    """The other formats that read a call in the same text, if they are named."""
+    """The other dialects that read a call in the same text, if they are named."""
     calls: list[ToolCall] = []
     broken_calls: list[BrokenCall] = []
     text: int = 0
@@ -52,14 +52,14 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     ok: bool = False
     errors: list[str] = []
     example: str | None = None
-    """A call as this format has it: text for a dialect, JSON for a wire."""
+    """A call as this wire or dialect has it: text for a dialect, JSON for a wire."""
     schema_style: str | None = None
     """How a request declares its tools: the adapter that writes them for the wire (`streamparse.providers`), or
     `json-schema` for a dialect, whose prompt declares each with the JSON Schema of its arguments."""
 
 
 def detect_format(text_or_body: Any, tools: Iterable[Any] | None = None) -> Findings:
-    """Find out what a text or a body is; with the tools of the request, formats without a marker are seen, too.
+    """Find out what a text or a body is; with the tools of the request, dialects without a marker are seen, too.
 
     Takes all that `parse_response` takes, finds the calls that it finds, and raises TypeError for what that refuses.
     """

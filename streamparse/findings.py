@@ -11,9 +11,9 @@ import msgspec
 
 __all__ = ["Finding", "describe_exception", "format_path", "join_messages", "make_pointer", "preview", "truncate"]
 
-_SHOWN: Final = 200
+_SHOWN: Final = 200  # bound: the length of a message
 """Characters of a value or a name that a message repeats."""
-_SHOWN_MEMBERS: Final = 3  # of an exception group
+_SHOWN_MEMBERS: Final = 3  # bound: the length of a message about an exception group
 
 
 class Finding(msgspec.Struct, frozen=True):

@@ -9,16 +9,23 @@ from typing import Any
 __all__ = ["export_lazily"]
 
 
-def export_lazily(package: dict[str, Any], modules: Mapping[str, tuple[str, ...]]) -> Callable[[str], Any]:
+def export_lazily(
+    package: dict[str, Any],
+    modules: Mapping[str, tuple[str, ...]],
+    elsewhere: Mapping[str, tuple[str, ...]] | None = None,
+) -> Callable[[str], Any]:
     """Return the `__getattr__` of a package, whose `globals()` are given: it loads a name from the module that has it.
 
-    `modules` says which names each module has; modules are named as seen from the package.
+    `modules` says which names each module has; modules are named as seen from the package.  A name that is `elsewhere`
+    is not loaded, but the AttributeError says where it is.
     """
     places = {name: module for module, names in modules.items() for name in names}
+    other = {name: module for module, names in (elsewhere or {}).items() for name in names}
 
     def load(name: str) -> Any:
         if name not in places:
-            raise AttributeError(f"module {package['__name__']!r} has no attribute {name!r}")
+            place = f": it is in {package['__name__']}.{other[name]}" if name in other else ""
+            raise AttributeError(f"module {package['__name__']!r} has no attribute {name!r}{place}")
         value = package[name] = getattr(import_module(f"{package['__name__']}.{places[name]}"), name)
         return value
 

@@ -12,8 +12,8 @@ import msgspec
 
 __all__ = ["Limits", "most"]
 
-KIB = 1024
-MIB = 1024 * KIB
+KIB = 1024  # source: bytes
+MIB = 1024 * KIB  # source: bytes
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):

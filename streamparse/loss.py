@@ -8,7 +8,7 @@ import msgspec
 
 __all__ = ["MAX_SHOWN", "Loss", "Translation"]
 
-MAX_SHOWN: Final = 80
+MAX_SHOWN: Final = 80  # bound: the length of a message
 """Characters of a name or a broken text that an outcome repeats."""
 
 

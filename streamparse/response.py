@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Never
 
 import msgspec
 
@@ -79,7 +79,7 @@ class ParsedResponse(msgspec.Struct, kw_only=True):
     """A whole response, or what has come of one so far.
 
     `order` has a mark for each call and each item, which says where they are in the text.
-    `formats` names by the index of each call that was found in the text, whole or broken, the dialect that it is
+    `dialects` names by the index of each call that was found in the text, whole or broken, the dialect that it is
     written in, or "json-content"; calls that are not there came natively.
     `intents` are known once an answer is over: of a whole response all, of a stream those that are written as calls.
 
@@ -100,7 +100,7 @@ class ParsedResponse(msgspec.Struct, kw_only=True):
     intents: list[ToolIntent] = []
     items: list[dict[str, Any]] = []
     order: list[Mark] = []
-    formats: dict[int, str] = {}
+    dialects: dict[int, str] = {}
     errors: list[Error] = []
     finish_reason: str | None = None
     usage: dict[str, Any] | None = None
@@ -135,6 +135,11 @@ class ParsedResponse(msgspec.Struct, kw_only=True):
             return word
         waits = bool(self.broken_calls) or any(not call.revoked for call in self.tool_calls)
         return "tools" if waits else "end"
+
+    @property
+    def formats(self) -> Never:
+        """What `dialects` was called; raises AttributeError."""
+        raise AttributeError("ParsedResponse.formats is called dialects")
 
     @property
     def own_items(self) -> list[dict[str, Any]]:

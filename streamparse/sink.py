@@ -68,8 +68,11 @@ class Sink(Protocol):
     def call_start(self, name: str, id: str | None = None, source: Source = "native", place: Place = "field") -> Call:
         """A call began; without an id one is minted."""
 
-    def call_arguments(self, call: Call, fragment: str) -> None:
-        """A piece of a call's argument text came.  A native call completes by itself at the closing brace."""
+    def call_arguments(self, call: Call, fragment: str, *, restarts: bool = False) -> None:
+        """A piece of a call's argument text came.  A native call completes by itself at the closing brace.
+
+        With `restarts` the text so far is dropped if it does not begin an object: the right one begins here.
+        """
 
     def call_teller(self, call: Call) -> Callable[[str], None]:
         """Return `call_arguments` bound to one call: quicker where many pieces come."""
@@ -79,9 +82,6 @@ class Sink(Protocol):
 
     def call_end(self, call: Call) -> None:
         """The call is over.  For a call found in text this decides; for a native one it confirms."""
-
-    def call_restart(self, call: Call) -> None:
-        """The argument text so far is none, if it does not begin an object; else nothing.  The right one follows."""
 
     def call_repaired(self, call: Call) -> None:
         """The call's markup had to be mended to be read: it will be `source="repaired"`."""
@@ -101,12 +101,9 @@ class Sink(Protocol):
     def fact(self, name: str, value: Any) -> None:
         """Something about the answer is known, which is no part of it: a field of `ParsedResponse`, else an item.
 
-        Where the field is a dict, its keys are added.  A value that is empty, or of another type than the field's, says
-        nothing.
+        Where the field is a dict, as `usage` is, its keys replace or add to those that came before.  A value that is
+        empty, or of another type than the field's, says nothing; but an empty `usage` says that there are counts.
         """
-
-    def usage(self, usage: dict[str, Any]) -> None:
-        """Token counts came; later ones replace or add to earlier ones."""
 
     def finish(self, reason: str, outcome: Outcome = "stop") -> None:
         """The server gave the reason why the turn ends; `reason` is its own word."""

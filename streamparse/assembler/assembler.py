@@ -53,7 +53,7 @@ class Assembler:
     reads_markup = False
 
     def __init__(self, tools: Toolset, limits: Limits, mode: Mode = "lenient") -> None:
-        self.record = EventLog()
+        self.record: EventLog = EventLog()
         self._tools = tools
         self._limits = limits
         self._mode: Mode = mode
@@ -77,9 +77,9 @@ class Assembler:
         self._outcome: Outcome | None = None  # of the last finish
         self._done = False
         self._is_alert = False  # what comes next means more for what came before: a call waits, or a finish has come
-        self.calls_found = 0
+        self.calls_found: int = 0
         """How many calls have started so far."""
-        self.has_ended = False
+        self.has_ended: bool = False
         """Whether the server ended its turn, and has not gone on since."""
         self.marker: Offset | None = None
         """Where the wire's own end marker stands, once it has come and nothing that counts has followed it."""
@@ -169,9 +169,11 @@ class Assembler:
 
     def fact(self, name: str, value: Any) -> None:
         response = self.record.response
-        if not value:
+        if name == "usage" and isinstance(value, dict):
+            response.usage = (response.usage or {}) | value
+        elif not value:
             return
-        if name not in FACTS:
+        elif name not in FACTS:
             self.item(name, value)
             response.items[-1]["about"] = True
         elif name in _FACTS_OF_PARTS and isinstance(value, dict):
@@ -204,7 +206,7 @@ class Assembler:
         self._open[index] = call
         if source != "native":
             call.source, call.place, call.state = source, place, State.OPEN
-            response.formats[index] = "json-content" if source == "recovered" else record.dialect
+            response.dialects[index] = "json-content" if source == "recovered" else record.dialect
             record.origins[index] = (source, place)
         if name.replace("-", "_").isidentifier() and len(name) + len(given) <= self._max_short:
             record.events.append(ToolCallStart(index, given, name))
@@ -212,8 +214,11 @@ class Assembler:
             self._announce_doubtful(call, id or "")
         return call
 
-    def call_arguments(self, call: Call, fragment: str) -> None:
+    def call_arguments(self, call: Call, fragment: str, *, restarts: bool = False) -> None:
         assert isinstance(call, CallState)
+        if restarts and call.state == State.NOT_AN_OBJECT:
+            call.restart()
+            call.enter(State.PENDING)
         if call.state == State.OPEN:
             if call.scanner is None or (end := call.scanner.scan(fragment)) < 0:
                 self._emit(call, fragment)
@@ -286,12 +291,6 @@ class Assembler:
         elif not call.has_begun:  # only its own brace closes an open value
             self._settle(call)
 
-    def call_restart(self, call: Call) -> None:
-        assert isinstance(call, CallState)
-        if call.state == State.NOT_AN_OBJECT:
-            call.restart()
-            call.enter(State.PENDING)
-
     def call_repaired(self, call: Call) -> None:
         assert isinstance(call, CallState)
         call.mend_markup()
@@ -322,10 +321,6 @@ class Assembler:
             self._fail(code)
         elif scope == "stream":
             self._failed = self._failed or code
-
-    def usage(self, usage: dict[str, Any]) -> None:
-        response = self.record.response
-        response.usage = response.usage | usage if response.usage else usage.copy()
 
     def finish(self, reason: str, outcome: Outcome = "stop") -> None:
         self.record.response.finish_reason = reason

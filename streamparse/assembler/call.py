@@ -54,13 +54,13 @@ class CallState:
     state: int = State.PENDING
     source: Source = "native"
     place: Place = "field"
-    room = 0
+    room: int = 0
     """Characters that fit before the limits must be looked at again; -1 once the call is closed."""
-    closed = False
+    closed: bool = False
     """Whether the call is complete or broken."""
     scanner: Scanner | None = None
     """Finds the end of a native call; of a call in the text the grammar does."""
-    prefix = ""
+    prefix: str = ""
     """What came while PENDING, or the whole text of a call that came in one piece."""
     text: StringIO | None = None
     """The text after the prefix, as far as it is joined."""
@@ -72,7 +72,7 @@ class CallState:
     """Whether text after the end is not an error any more: one was made, or it belongs to the error that ended it."""
     reader: PartialReader | None = None
     """Reads the arguments so far, once they were asked for."""
-    characters_read = 0
+    characters_read: int = 0
     """How many characters of `text` the reader has."""
 
     def __init__(self, index: int, id: str, name: str) -> None:

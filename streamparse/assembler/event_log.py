@@ -64,15 +64,15 @@ class EventLog:
         self.characters: int | None = None
         self.events: list[Event] = []
         self.origins: dict[int, tuple[Source, Place]] = {}
-        self.dialect = ""
-        self.content = StringIO()
-        self.content_before = 0
-        self.reasoning = StringIO()
-        self.reasoning_before = 0
+        self.dialect: str = ""
+        self.content: StringIO = StringIO()
+        self.content_before: int = 0
+        self.reasoning: StringIO = StringIO()
+        self.reasoning_before: int = 0
         self.refusal: StringIO | None = None  # which hardly any answer has
         self.leniencies: dict[str, int] = {}
-        self.response = ParsedResponse(tool_calls=[], broken_calls=[], items=[], order=[], errors=[])
-        self.has_taken_back = False
+        self.response: ParsedResponse = ParsedResponse(tool_calls=[], broken_calls=[], items=[], order=[], errors=[])
+        self.has_taken_back: bool = False
         self._places: dict[int, int] | None = None  # of the complete calls in the response, by index
         self._native: list[_Seen] = []
         self._in_text: list[_Seen] = []
@@ -188,7 +188,7 @@ class EventLog:
 
     def revoke_inband(self, code: str, message: str) -> None:
         """Revoke the calls that were found in the text, with an error if there are any."""
-        in_text = self.response.formats
+        in_text = self.response.dialects
         doubtful = [(place, call) for place, call in self._list_valid() if call.index in in_text]
         if doubtful:
             self.error("call", code, message)

@@ -14,11 +14,11 @@ from streamparse.bulk.rows import import_arrow, import_parquet, view_as_bytes
 
 __all__ = ["Body", "Input", "Known", "Task", "cut_tasks", "find_inputs", "read_bodies"]
 
-TASK_SIZE = 4 * 1024 * 1024
+TASK_SIZE = 4 * 1024 * 1024  # bench: a task costs more than to hand it to another process
 """Bytes of a task, about: so many that handing it to another process costs nothing beside parsing it."""
-_READ_SIZE: Final = 256 * 1024
-_SAMPLE: Final = 16 * 1024
-_LONG_LINE: Final = 1024
+_READ_SIZE: Final = 256 * 1024  # bound: the memory of a read
+_SAMPLE: Final = 16 * 1024  # bound: bytes that are searched to see whether lines are long
+_LONG_LINE: Final = 1024  # bench: bytes; longer lines are cut one by one
 _READ_FLAGS: Final = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _LINES: Final = (".jsonl", ".ndjson")
 _PARQUET: Final = ".parquet"

@@ -15,7 +15,7 @@ import msgspec
 from streamparse.dialects import Dialects
 from streamparse.parser import StreamParser
 from streamparse.providers.wires import WireName
-from streamparse.response import FACTS
+from streamparse.response import FACTS, ParsedResponse
 from streamparse.tools import Toolset
 
 __all__ = [
@@ -122,22 +122,26 @@ class RowMaker:
             tokens = response.tokens
             row.prompt_tokens, row.cached_tokens = tokens.prompt, tokens.cached
             row.completion_tokens, row.reasoning_tokens = tokens.completion, tokens.reasoning
-        if response.tool_calls:
-            calls = [call for call in response.tool_calls if not call.revoked]
-            row.call_names = [call.name for call in calls]
-            row.call_ids = [call.id for call in calls]
-            row.call_arguments = [_encode(call.arguments).decode() for call in calls]
-            row.call_sources = [call.source for call in calls]
-            row.revoked_calls = len(response.tool_calls) - len(calls)
-        if response.broken_calls:
-            row.broken_call_names = [call.name for call in response.broken_calls]
-            row.broken_call_ids = [call.id for call in response.broken_calls]
-            row.broken_call_arguments = [call.raw for call in response.broken_calls]
+        _fill_calls(row, response)
         if response.errors:
             row.error_codes = [error.code for error in response.errors]
             row.error_messages = [error.message for error in response.errors]
             row.error_offsets = [error.offset for error in response.errors]
         return row
+
+
+def _fill_calls(row: Row, response: ParsedResponse) -> None:
+    if response.tool_calls:
+        calls = [call for call in response.tool_calls if not call.revoked]
+        row.call_names = [call.name for call in calls]
+        row.call_ids = [call.id for call in calls]
+        row.call_arguments = [_encode(call.arguments).decode() for call in calls]
+        row.call_sources = [call.source for call in calls]
+        row.revoked_calls = len(response.tool_calls) - len(calls)
+    if response.broken_calls:
+        row.broken_call_names = [call.name for call in response.broken_calls]
+        row.broken_call_ids = [call.id for call in response.broken_calls]
+        row.broken_call_arguments = [call.raw for call in response.broken_calls]
 
 
 def make_failure(code: str, message: str, source: str, row: int | None) -> Row:
@@ -223,11 +227,16 @@ def parse_batch(
     Raises KeyError if there is no such column, and ValueError for unknown names.
     """
     maker = RowMaker(wire, dialects=dialects, tools=tools)
-    given = {column, source_column, row_column}
-    if isinstance(batch, Mapping):
-        rows = _parse(maker, list(batch[column]), _get_column(batch, source_column), _get_column(batch, row_column))
-        columns = {name: [getattr(row, name) for row in rows] for name in Row.__struct_fields__}
-        return columns | {name: list(batch[name]) for name in batch if name not in _OWN | given}
+    given = (column, source_column, row_column)
+    if not isinstance(batch, Mapping):
+        return _parse_table(maker, batch, *given)
+    rows = _parse(maker, list(batch[column]), _get_column(batch, source_column), _get_column(batch, row_column))
+    columns = {name: [getattr(row, name) for row in rows] for name in Row.__struct_fields__}
+    return columns | {name: list(batch[name]) for name in batch if name not in _OWN.union(given)}
+
+
+def _parse_table(maker: RowMaker, batch: Any, column: str, source_column: str, row_column: str) -> Any:
+    """Parse a column of a `pyarrow.Table`."""
     names = batch.column_names
     if column not in names:
         raise KeyError(column)
@@ -237,7 +246,7 @@ def parse_batch(
     )
     table = make_table(_parse(maker, bodies, sources, numbers))
     for name in names:
-        if name not in _OWN | given:
+        if name not in _OWN.union((column, source_column, row_column)):
             table = table.drop_columns([name]) if name in FACTS else table
             table = table.append_column(batch.schema.field(name), batch.column(name))
     return table

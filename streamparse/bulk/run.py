@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Progress", "parse_many"]
 
-_AHEAD: Final = 4
+_AHEAD: Final = 4  # bound: the rows that wait in memory
 """Tasks for each process that wait or run, so that none is idle while rows are written in order."""
 
 
@@ -59,18 +59,22 @@ class Progress(msgspec.Struct, kw_only=True):
         """At the rate so far; None before anything is done."""
         return (self.size - self.done) / self.rate if self.parsed else None
 
+    def add(self, size: int, rows: _Rows) -> None:
+        """Count a task of so many bytes as done."""
+        self.done += size
+        self.parsed += size if rows.count else 0
+        self.rows += rows.count
+        self.not_ok += rows.not_ok
+        self.unreadable += rows.unreadable
+
 
 def parse_many(
     paths: Sequence[str | os.PathLike[str]],
     out: str | os.PathLike[str],
-    *,
-    jobs: int = 1,
-    column: str | None = None,
-    wire: WireName = "auto",
-    dialects: Dialects = "auto",
-    tools: Iterable[Any] | None = None,
+    *, jobs: int = 1, column: str | None = None,
+    wire: WireName = "auto", dialects: Dialects = "auto", tools: Iterable[Any] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
-) -> Progress:
+) -> Progress:  # fmt: skip
     """Parse all bodies in files and folders into a table, and return what was done.
 
     | parameter | what it is |
@@ -82,9 +86,8 @@ def parse_many(
     | `wire`, `dialects`, `tools` | as of `StreamParser`, for all bodies |
     | `on_progress` | called after each task, which is a few megabytes |
 
-    Rows are in the order of the inputs, however many processes there are.  A body that cannot be read or parsed is a
-    row with an error.  What interrupts the run, an exception of `on_progress` too, leaves rows with which the next run
-    goes on.
+    Rows are in the order of the inputs.  A body that cannot be read or parsed is a row with an error.  After an
+    interruption, by an exception of `on_progress` too, the next run goes on from the rows that are there.
     Raises ValueError for another kind of table and for unknown names, OSError for a path that is not there or a table
     that cannot be written, and ImportError for Parquet without pyarrow.
     """
@@ -94,22 +97,21 @@ def parse_many(
     maker = RowMaker(**options)
     table = RowTable(out)
     inputs = find_inputs(paths, column, table.files)
-    progress = Progress(
-        size=sum(entry.size for entry in inputs), rows=table.rows, not_ok=table.not_ok, unreadable=table.unreadable
-    )
+    progress = _begin(table, inputs)
     with table:
         tasks = cut_tasks(list(_leave_known(inputs, table, progress)), column, table.known)
         for task, rows in _parse_here(maker, tasks) if jobs == 1 else _parse_in_processes(options, tasks, jobs):
             table.add(rows.lines)
-            progress.done += task.size
-            progress.parsed += task.size if rows.count else 0
-            progress.rows += rows.count
-            progress.not_ok += rows.not_ok
-            progress.unreadable += rows.unreadable
+            progress.add(task.size, rows)
             if on_progress is not None:
                 on_progress(progress)
     table.finish()
     return progress
+
+
+def _begin(table: RowTable, inputs: list[Input]) -> Progress:
+    size = sum(entry.size for entry in inputs)
+    return Progress(size=size, rows=table.rows, not_ok=table.not_ok, unreadable=table.unreadable)
 
 
 def _leave_known(inputs: list[Input], table: RowTable, progress: Progress) -> Iterator[Input]:

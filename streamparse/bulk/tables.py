@@ -17,7 +17,7 @@ from streamparse.bulk.rows import Row, import_parquet, make_schema, make_table
 
 __all__ = ["RowTable"]
 
-_GROUP: Final = 10_000
+_GROUP: Final = 10_000  # bound: the rows that wait in memory
 """Rows of a row group of Parquet."""
 _KEYS: Final = ("source", "row", "ok", "error_codes")
 _BEGIN: Final = b'{"source":"'
@@ -40,11 +40,15 @@ class RowTable:
     ImportError for Parquet without pyarrow.
     """
 
+    rows: int
+    not_ok: int
+    unreadable: int
+
     _file: BinaryIO
     """To which rows are added, while the table is open."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
+        self.path: Path = Path(path)
         self.known: dict[str, set[int | None]] = {}
         """The rows that are there: numbers by source."""
         self.rows = self.not_ok = self.unreadable = 0
@@ -54,7 +58,7 @@ class RowTable:
         self._is_parquet = self.path.suffix == ".parquet"
         self._lines = self.path.with_name(f"{self.path.name}.rows.jsonl") if self._is_parquet else self.path
         self._fresh = self.path.with_name(f"{self.path.name}.new")
-        self.files = [self.path, self._lines, self._fresh] if self._is_parquet else [self.path]
+        self.files: list[Path] = [self.path, self._lines, self._fresh] if self._is_parquet else [self.path]
         """What it writes; none of them is an input."""
         if self._is_parquet:
             import_parquet()

@@ -1,4 +1,4 @@
-"""The command line: `streamparse parse`, `detect`, `timeline`, `bench`, `proxy`, `wires`, `formats`.
+"""The command line: `streamparse parse`, `detect`, `timeline`, `bench`, `proxy`, `wires`, `dialects`.
 
 Without a command it prints its help.
 
@@ -15,7 +15,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Final, NoReturn
 
-from streamparse.cli import bench, detect, formats, parse, proxy, timeline
+from streamparse.cli import bench, detect, dialects, parse, proxy, timeline
 from streamparse.cli.options import CommandError
 from streamparse.providers.wires import WIRES
 
@@ -83,14 +83,19 @@ class _CommandLine(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message} (see --help)\n")
 
 
+def _describe_wire(name: str) -> str:
+    """Return a wire's name, and the first line of its docstring."""
+    return f"{name:{max(map(len, WIRES))}}  {(WIRES[name].__doc__ or '').partition(chr(10))[0]}"
+
+
 def _make_command_line() -> argparse.ArgumentParser:
     description = "Read the streams of language models."
     parser: argparse.ArgumentParser = _CommandLine(prog="streamparse", description=description)
     parser.add_argument("--version", action="store_const", const=_print_version, dest="run", help="print the version")
     parser.set_defaults(run=lambda _: _print(parser.format_help().rstrip()))
     commands = parser.add_subparsers(metavar="COMMAND")
-    for command in (parse, detect, timeline, bench, proxy, formats):
+    for command in (parse, detect, timeline, bench, proxy, dialects):
         command.add_command(commands)
     wires = commands.add_parser("wires", help="list the wires: the ways a server streams")
-    wires.set_defaults(run=lambda _: _print("\n".join(WIRES)))
+    wires.set_defaults(run=lambda _: _print("\n".join(map(_describe_wire, WIRES))))
     return parser

@@ -14,7 +14,7 @@ from typing import Any, Final
 from streamparse.bulk import Progress, parse_many
 from streamparse.cli.options import CommandError, read_dialects, read_tools
 
-_SECONDS_BETWEEN: Final = 0.2
+_SECONDS_BETWEEN: Final = 0.2  # bound: the writes to the terminal
 """Lines of our own are shown at most so often."""
 
 
@@ -101,7 +101,7 @@ class _TqdmBar(_Bar):
             self._bar = self._make(
                 total=progress.size, initial=done_before, unit="B", unit_scale=True, dynamic_ncols=True
             )
-        self._bar.set_postfix(rows=progress.rows, not_ok=progress.not_ok, refresh=False)
+        self._bar.set_postfix_str(f"{progress.rows:,} rows, {progress.not_ok:,} not ok", refresh=False)
         self._bar.update(progress.done - self._bar.n)
 
     def close(self) -> None:

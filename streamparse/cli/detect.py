@@ -54,7 +54,7 @@ def _describe(findings: Findings) -> Iterator[tuple[str, str]]:
 
 
 def _describe_dialect(findings: Findings) -> str:
-    """Say which formats read a call in the text."""
+    """Say which dialects read a call in the text."""
     also = ", ".join(findings.also)
     if findings.dialect:
         return f"{findings.dialect}; if named, also {also}" if also else findings.dialect

@@ -15,7 +15,7 @@ from streamparse.dialects import Dialects
 from streamparse.parser import StreamParser
 from streamparse.tools import Toolset
 
-READ_SIZE = 64 * 1024
+READ_SIZE = 64 * 1024  # bound: the memory of a read; it is the size of a pipe's buffer on Linux
 
 
 class CommandError(Exception):
@@ -48,7 +48,7 @@ def add_dialect_option(command: argparse.ArgumentParser) -> None:
         "--dialect",
         action="append",
         metavar="NAME",
-        help="a dialect to look for in the text (see `streamparse formats`), all, reasoning (thoughts alone) or none;"
+        help="a dialect to look for in the text (see `streamparse dialects`), all, reasoning (thoughts alone) or none;"
         " repeatable; default: auto",
     )
 

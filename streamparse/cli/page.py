@@ -19,14 +19,14 @@ from streamparse.cli.timeline_model import Axis, CallSpan, Rule, Timeline
 
 _LEFT, _RIGHT, _WIDTH = 184.0, 1056.0, 1120.0
 _TOP, _LANE, _BAR, _RUN = 50.0, 34.0, 16.0, 9.0
-_CHARACTER: Final = 6.4
+_CHARACTER: Final = 6.4  # source: the widest letters of the page's font at its size
 """Width of a character on a bar, in user units: a little too wide rather than too narrow."""
 
 
 _NOTES: Final[dict[Axis, str]] = {
     "bytes": "The axis counts bytes, since the times of the reads are not known: distances say how much of the stream"
     " was still to come, not how long that took.",
-    "seconds": "Times are those at which bytes were read, from the start of the request.",
+    "seconds": "Times are those at which bytes were read, from the first byte of the answer.",
 }
 
 
@@ -36,12 +36,14 @@ class _Words(msgspec.Struct, frozen=True):
     style: str
     moment: str
     column: str
+    columns: str = ""
+    """The style of its column in the table; `more` is left out on a phone."""
 
 
 _RULES: Final[dict[Rule, _Words]] = {
-    "next_call": _Words("gain-next", "the next call", "next call"),
+    "next_call": _Words("gain-next", "the next call", "next call", "more"),
     "finish": _Words("gain-finish", "the finish reason", "finish"),
-    "end": _Words("gain-end", "the end of the stream", "end"),
+    "end": _Words("gain-end", "the end of the stream", "end", "more"),
 }
 
 
@@ -54,6 +56,7 @@ def render(timeline: Timeline, title: str) -> str:
         title=_shorten(title),
         style=style,
         script=script,
+        head=_describe_answer(timeline),
         summary=_summarize(timeline),
         figures="".join(_write_figures(timeline)),
         picture=_Drawing(timeline).draw(),
@@ -68,6 +71,18 @@ def _shorten(text: str, size: int = 200) -> str:
     """Cut a text from the stream, and make it safe in HTML."""
     shown = text[:size] + ("…" if len(text) > size else "")
     return escape("".join(c if c.isprintable() or c == "\n" else "�" for c in shown))
+
+
+def _describe_answer(timeline: Timeline) -> str:
+    """Say who answered, how much, and how long that took to begin."""
+    facts, tokens = timeline.facts, timeline.facts.tokens
+    words = [_shorten(word, 80) for word in (facts.wire, facts.model) if word]
+    if tokens is not None:
+        thought = f" ({tokens.reasoning:,} of them thought)" if tokens.reasoning else ""
+        words.append(f"{tokens.prompt:,} tokens read, {tokens.completion:,} written{thought}")
+    if timeline.wait:
+        words.append(f"first byte after {timeline.format(timeline.wait)}")
+    return " · ".join(words)
 
 
 def _summarize(timeline: Timeline) -> str:
@@ -86,7 +101,8 @@ def _write_figures(timeline: Timeline) -> Iterator[str]:
         return
     yield '<section class="figures">'
     for rule, words in _RULES.items():
-        if gains := timeline.list_gains(rule):
+        gains = timeline.list_gains(rule)
+        if gains and (rule != "end" or timeline.is_end_late()):
             calls = "one call" if len(gains) == 1 else f"{len(gains)} calls"
             text = f"the widest head start over {words.moment}; {timeline.format(sum(gains))} over {calls}"
             yield _write_figure(timeline.format(max(gains)), text, won=max(gains) > 0)
@@ -109,7 +125,7 @@ def _write_legend(timeline: Timeline) -> Iterator[str]:
         (bool(calls), "closed", "call whole: can run"),
         (bool(timeline.list_gains("next_call")), "gain-next", "head start over the next call"),
         (bool(calls), "gain-finish", "head start over the finish reason"),
-        (bool(calls) and timeline.finish < timeline.end, "gain-end", "head start over the end"),
+        (bool(calls) and timeline.is_end_late(), "gain-end", "head start over the end"),
         (any(call.run for call in calls), "run", "tool runs"),
         (any(call.closed is None or (call.run and not call.run.ok) for call in calls), "failed", "broken or failed"),
     ]
@@ -122,14 +138,16 @@ def _write_table(timeline: Timeline) -> Iterator[str]:
     if not timeline.calls:
         return
     runs, trouble = any(call.run for call in timeline.calls), any(call.problem for call in timeline.calls)
-    yield '<section class="card"><table><thead><tr><th>call</th><th class="left">tool</th><th>begins</th><th>whole</th>'
-    yield "<th>next call<br>begins</th>"
-    yield "".join(f"<th>gained over<br>{words.column}</th>" for words in _RULES.values())
+    yield '<section class="card"><table><thead><tr><th>call</th><th class="left">tool</th>'
+    yield '<th class="more">begins</th><th>whole</th><th class="more">next call<br>begins</th>'
+    yield "".join(f'<th class="{words.columns}">gained over<br>{words.column}</th>' for words in _RULES.values())
     yield "<th>run<br>took</th>" * runs + '<th class="left">trouble</th>' * trouble
     yield "</tr></thead><tbody>"
     for call in timeline.calls:
-        values: list[tuple[float | None, str]] = [(call.start, ""), (call.closed, ""), (call.next_call, "")]
-        values += [(gain, "won" if gain else "") for gain in map(call.find_gain, _RULES)]
+        values: list[tuple[float | None, str]] = [(call.start, "more"), (call.closed, ""), (call.next_call, "more")]
+        for rule, words in _RULES.items():
+            gain = call.find_gain(rule)
+            values.append((gain, f"{words.columns}{' won' if gain else ''}".strip()))
         values += [(call.run.end - call.run.start if call.run else None, "")] * runs
         yield f'<tr data-call="{call.index}"><td>{call.index}</td><td class="left">'
         yield f'<code title="{_shorten(call.arguments)}">{_shorten(call.name, 40)}</code></td>'

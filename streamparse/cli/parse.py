@@ -20,7 +20,7 @@ from streamparse import events
 from streamparse.cli import options
 from streamparse.cli.timeline_model import PROSE_KINDS
 
-MARGIN = 12
+MARGIN = 12  # source: the longest label, `revoked 10`, and two blanks
 
 _INVISIBLE = (
     *(0x00AD, 0x034F, 0x061C, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810)),
@@ -44,7 +44,7 @@ _JSON_ESCAPES = {
 _STYLES = {
     "reasoning": "2;3",
     "call": "36",
-    "run": "1;32",
+    "complete": "1;32",
     "revoked": "1;31",
     "item": "35",
     "error": "1;31",
@@ -139,7 +139,7 @@ class ProsePrinter:
             case events.ToolCallDelta(index=index, arguments=piece):
                 self._run_on(f"call {index}", piece)
             case events.ToolCallComplete(index=index, name=name, source=source, arguments=arguments):
-                self._start_line(f"run {index}", f"{name}({to_json(arguments)})  {source}")
+                self._start_line(f"complete {index}", f"{name}({to_json(arguments)})  {source}")
             case events.ToolCallRevoked(index=index, reason=reason):
                 self._start_line(f"revoked {index}", reason)
             case events.ProviderItem(kind=kind, data=data):

@@ -17,10 +17,10 @@ from streamparse.cli.options import CommandError, add_dialect_option, read_diale
 
 NEEDED = ("httpx", "uvicorn")
 
-_SHUTDOWN_SECONDS = 3
+_SHUTDOWN_SECONDS = 3  # bound: the time until the process ends
 """Seconds that answers have to end in once a signal has come."""
 
-_HEAD_SECONDS = 30.0
+_HEAD_SECONDS = 30.0  # bound: connections that send nothing
 """Seconds for the head of a request, from its first byte or from the beginning of the connection."""
 
 

@@ -11,7 +11,7 @@ import msgspec
 from streamparse.cli.bench import cut_by_event
 from streamparse.cli.options import add_parser_options, make_parser_factory, name_in_errors, read_file
 from streamparse.cli.page import render
-from streamparse.cli.timeline_model import Mark, analyse
+from streamparse.cli.timeline_model import Facts, Mark, analyse
 from streamparse.parser import StreamParser
 
 
@@ -23,17 +23,21 @@ class Read(msgspec.Struct):
     n: int
 
 
-def replay(parser: StreamParser, pieces: Iterable[tuple[float, bytes]]) -> tuple[list[Mark], float | None]:
-    """Feed pieces with their moments; return the marks, and the moment of the finish reason if one came."""
+def replay(parser: StreamParser, pieces: Iterable[tuple[float, bytes]]) -> tuple[list[Mark], Facts]:
+    """Feed pieces with their moments; return the marks, and what else is known then."""
     marks: list[Mark] = []
-    finish = None
+    first = finish = None
     moment = 0.0
     for moment, piece in pieces:
+        if first is None and piece:
+            first = moment
         marks += [Mark(moment, event) for event in parser.feed(piece)]
         if finish is None and parser.response.finish_reason is not None:
             finish = moment
     marks += [Mark(moment, event) for event in parser.close()]
-    return marks, finish
+    response = parser.response
+    tokens = response.tokens if response.usage else None
+    return marks, Facts(first, finish, parser.wire, response.model, tokens)
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -58,8 +62,8 @@ def _run(arguments: argparse.Namespace) -> int:
     body = read_file(arguments.file)
     recorded = arguments.file.with_suffix(".reads.jsonl")
     reads = arguments.reads or (recorded if recorded.is_file() else None)
-    marks, finish = replay(parser, _cut_by_read(body, _load_reads(reads)) if reads else _cut_by_size(body))
-    timeline = analyse(marks, axis="seconds" if reads else "bytes", finish=finish)
+    marks, facts = replay(parser, _cut_by_read(body, _load_reads(reads)) if reads else _cut_by_size(body))
+    timeline = analyse(marks, axis="seconds" if reads else "bytes", facts=facts)
     output = arguments.output or Path(arguments.file.name).with_suffix(".html")
     with name_in_errors(output):
         output.write_text(render(timeline, arguments.title or arguments.file.name), encoding="utf-8")

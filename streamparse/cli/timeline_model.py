@@ -22,6 +22,7 @@ import msgspec
 
 from streamparse import events
 from streamparse.tools.result import ToolResult
+from streamparse.usage import TokenCounts
 
 Axis: TypeAlias = Literal["seconds", "bytes"]
 """What a mark's `t` counts: seconds since the request was sent, or bytes read."""
@@ -34,6 +35,10 @@ PROSE_KINDS: Final[dict[type, str]] = {
     events.ReasoningDelta: "reasoning",
     events.RefusalDelta: "refusal",
 }
+
+
+_CLEARLY_LATE: Final = 0.02
+"""Of the length of the axis: less is hardly to be seen."""
 
 
 class Mark(msgspec.Struct, frozen=True):
@@ -53,7 +58,7 @@ class Prose(msgspec.Struct):
 
 
 class ToolRun(msgspec.Struct, frozen=True):
-    """One execution of a tool; it ends when its result was seen."""
+    """The run of a tool, all attempts together."""
 
     start: float
     end: float
@@ -90,10 +95,25 @@ class CallSpan(msgspec.Struct):
         return None if self.closed is None or moment is None else max(0.0, moment - self.closed)
 
 
+class Facts(msgspec.Struct, frozen=True):
+    """What is known of a stream besides its events.
+
+    `first` is when its first byte was read, `finish` when the finish reason came, which has no event of its own.
+    """
+
+    first: float | None = None
+    finish: float | None = None
+    wire: str | None = None
+    model: str | None = None
+    tokens: TokenCounts | None = None
+
+
 class Timeline(msgspec.Struct):
-    """One stream, laid out along its axis from 0 to `length`."""
+    """One stream, laid out along its axis from 0, its first byte, to `length`; `wait` is the time before that byte."""
 
     axis: Axis
+    facts: Facts
+    wait: float
     length: float
     finish: float
     end: float
@@ -108,6 +128,10 @@ class Timeline(msgspec.Struct):
         if self.axis == "bytes":
             return f"{value:,.0f} B"
         return f"{value * 1000:,.0f} ms" if self.length < 10 else f"{value:,.2f} s"
+
+    def is_end_late(self) -> bool:
+        """Whether the end is so far behind the finish reason that a head start over it is another figure."""
+        return self.end - self.finish > _CLEARLY_LATE * self.length
 
     def list_gains(self, rule: Rule) -> list[float]:
         """Return the gain of each whole call to which the rule applies."""
@@ -126,27 +150,45 @@ class Timeline(msgspec.Struct):
         return max(moments, default=None)
 
 
-def analyse(marks: Iterable[Mark], *, axis: Axis = "seconds", finish: float | None = None) -> Timeline:
+def analyse(
+    marks: Iterable[Mark],
+    *,
+    axis: Axis = "seconds",
+    facts: Facts = Facts(),  # noqa: B008 - frozen
+    sent: float | None = None,
+) -> Timeline:
     """Lay out one stream.  The marks are those of one parser, in order; a `Done` among them ends the stream.
 
-    `finish` is when the finish reason came, which has no event of its own; without it the end is taken.
+    Without the moment of the finish reason the end is taken; without that of the first byte the axis begins with the
+    first mark.  Results of tools may stand anywhere: each is placed by the runner's own clock, on which the request was
+    sent at `sent`; without `sent` no run is drawn.
     """
     marks = list(marks)
-    length = max((mark.t for mark in marks), default=0.0)
-    ends = [(mark.t, mark.event) for mark in marks if isinstance(mark.event, events.Done)]
-    end, done = ends[-1] if ends else (length, events.Done(None, None, ok=False))
-    finish = end if finish is None else min(finish, end)
-    timeline = Timeline(axis, length, finish, end, done.ok, done.finish_reason, prose=[], calls=[], errors=[])
+    stream = [(mark.t, mark.event) for mark in marks if not isinstance(mark.event, ToolResult)]
+    results = [mark.event for mark in marks if isinstance(mark.event, ToolResult)]
+    wait = _find_wait(stream, axis, facts)
+    ends = [(t - wait, event) for t, event in stream if isinstance(event, events.Done)]
+    last = max((t for t, _ in stream), default=wait) - wait
+    end, done = ends[-1] if ends else (last, events.Done(None, None, ok=False))
+    finish = end if facts.finish is None else min(facts.finish - wait, end)
+    timeline = Timeline(axis, facts, wait, last, finish, end, done.ok, done.finish_reason, [], [], [])
     calls: dict[int, CallSpan] = {}
-    previous: events.Event | None = None  # a tool's result is no part of the stream
-    for mark in marks:
-        if isinstance(mark.event, ToolResult):
-            _add_result(calls, mark.t, mark.event, axis)
-            continue
-        _add_event(timeline, calls, mark.t, mark.event, follows=type(previous) is type(mark.event))
-        previous = mark.event
+    previous: events.Event | None = None
+    for t, event in stream:
+        _add_event(timeline, calls, t - wait, event, follows=type(previous) is type(event))
+        previous = event
+    for result in results:
+        _add_result(calls, result, None if axis == "bytes" or sent is None else sent + wait)
     timeline.calls.extend(calls.values())
+    timeline.length = max([last, *(call.run.end for call in timeline.calls if call.run)])
     return timeline
+
+
+def _find_wait(stream: list[tuple[float, events.Event]], axis: Axis, facts: Facts) -> float:
+    """Return the moment of the first byte; bytes are counted from 0."""
+    if axis == "bytes":
+        return 0.0
+    return facts.first if facts.first is not None else min((t for t, _ in stream), default=0.0)
 
 
 def _add_event(timeline: Timeline, calls: dict[int, CallSpan], t: float, event: events.Event, *, follows: bool) -> None:
@@ -172,13 +214,13 @@ def _add_event(timeline: Timeline, calls: dict[int, CallSpan], t: float, event: 
                 calls[event.index].problem = event.code
 
 
-def _add_result(calls: dict[int, CallSpan], t: float, result: ToolResult, axis: Axis) -> None:
-    """Place a run on the marks' own clock, which need not be the runner's."""
+def _add_result(calls: dict[int, CallSpan], result: ToolResult, zero: float | None) -> None:
+    """Place a run on the axis, whose 0 is at `zero` on the runner's clock."""
     call = calls.get(result.index)
     if call is None:
         return
-    if result.started is None:
+    if result.started is None or result.ended is None:
         call.problem = call.problem or (f"not run: {result.error}" if result.error else "")
-    elif axis == "seconds":
+    elif zero is not None:
         text = result.error if result.error is not None else repr(result.result)
-        call.run = ToolRun(t - result.seconds, t, result.success, text)
+        call.run = ToolRun(result.started - zero, result.ended - zero, result.success, text)

@@ -125,7 +125,7 @@ class HeldCall:
     __slots__ = ("_compared", "_complete", "_deltas", "_first", "_last", "_speller", "start")
 
     def __init__(self, start: ToolCallStart, complete: Sequence[str]) -> None:
-        self.start = start
+        self.start: ToolCallStart = start
         self._deltas: list[str] = []
         self._complete = tuple(complete)
         self._first, self._last = 0, len(complete)  # of those that begin like this call

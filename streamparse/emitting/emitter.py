@@ -26,7 +26,7 @@ from streamparse.emitting.calls import CallWriter
 from streamparse.emitting.outcome import Outcome, read_outcome
 from streamparse.response import ParsedResponse
 
-encode = msgspec.json.Encoder().encode
+encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
 
 UsagePlace: TypeAlias = Literal["end", "apart"]
 """Where OpenAI's token counts are: on the chunk that ends the answer, or on one of their own after it."""
@@ -61,9 +61,9 @@ class Emitter:
         self.call_id = call_id
         self.signed = signed
         self.usage = usage
-        self.id = id if id is not None else self.id_prefix + uuid4().hex
-        self.created = created if created is not None else int(time.time())
-        self.over = False
+        self.id: str = id if id is not None else self.id_prefix + uuid4().hex
+        self.created: int = created if created is not None else int(time.time())
+        self.over: bool = False
         """Whether the stream's error is written, and nothing may follow it."""
         self._ids = set[str]()  # ids that calls were sent under
         self._outcome = Outcome()

@@ -30,13 +30,13 @@ _HALF = r"[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?![dD][89a-fA
 INSIDE: Final = re.compile(rf'[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u(?:{_HALF}))[^"\\\x00-\x1f]*+)*+')
 """The inside of a JSON string as far as it is whole characters and whole escapes; also matches the empty text."""
 
-LONGEST_ESCAPE: Final = 12
+LONGEST_ESCAPE: Final = 12  # source: RFC 8259, section 7: two escapes of six characters
 """The characters of the longest escape, a surrogate pair."""
 
 _SCALAR = r"(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null)(?=[ \t\r\n,}\]])"
 _TOKEN = re.compile(rf'[ \t\r\n]*(?:([{{}}\[\]:,"])|{_SCALAR})')
 _MAYBE_MORE = re.compile(r"[ \t\r\n]*[-+.0-9a-zA-Z]*")
-_LONGEST_SCALAR: Final = 1100  # a longer one, looked at again with each piece, would cost the square of its length
+_LONGEST_SCALAR: Final = 1100  # bound: the characters that are looked at again with each piece
 
 _WHOLE_TOKEN = re.compile(r'"((?:[^"\\]|\\.)*+)("?)|[{}\[\],:]|[^\s{}\[\],:"]+')
 

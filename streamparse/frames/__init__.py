@@ -12,13 +12,12 @@ from streamparse.frames.frame import (
     Chunk,
     Frame,
     Framer,
-    FrameTemplate,
     FramingError,
-    StringTwice,
 )
 from streamparse.frames.json_framers import NDJSON, JSONArray, JSONBody, ValueScanner
 from streamparse.frames.sniff import FRAMERS, AutoFramer, Format, Sniffer
 from streamparse.frames.sse import SSE
+from streamparse.frames.template import FrameTemplate
 from streamparse.lazy import export_lazily
 
 if TYPE_CHECKING:
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FRAMERS", "NDJSON", "SSE", "AWSEventStream", "AutoFramer", "Chunk", "Format", "Frame", "FrameTemplate", "Framer",
-    "FramingError", "JSONArray", "JSONBody", "Sniffer", "StringTwice",
-    "ValueScanner",
+    "FramingError", "JSONArray", "JSONBody", "Sniffer", "ValueScanner",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:  # one provider's alone

@@ -39,6 +39,11 @@ class AWSEventStream(Framer):
     A checksum that does not agree ends the framing: `frame_checksum`, or `not_a_stream` if it is the first.
     """
 
+    offset: int
+    is_cut: bool
+    singles: int
+    received: int
+
     __slots__ = ("_begin", "_heads", "_known", "_size")
 
     def __init__(self, limits: Limits) -> None:
@@ -64,29 +69,25 @@ class AWSEventStream(Framer):
             del carry[:]
         return self._take(data, at)
 
-    def try_single(self, chunk: bytes) -> bytes | None:
-        """Take a chunk that is exactly one message and return its payload; None, and nothing is taken, if it is not.
+    def try_next(self, data: bytes, at: int) -> bytes | None:
+        """Take the message that begins at a position, and return its payload.
 
         The name of the event is dropped, so the first of each kind and every exception are left to `feed`, and with
         them the first of each size: what it had before its payload need not be checked again.
         `offset` is the payload's.
         """
-        begin = self._begin
-        size = len(chunk)
-        if self._heads.get(chunk[:begin]) != size or self._carry or self.error is not None:
+        # Whatever length is written there: of a wrong one nothing is taken.
+        message = data[at : at + int.from_bytes(data[at : at + 4], "big")]
+        begin, size = self._begin, len(message)
+        if self._heads.get(message[:begin]) != size or self._carry or self.error is not None:
             return None
         received = self.received + size
-        if received > self._max_total or not chunk.endswith(_CHECKSUM.pack(crc32(chunk[:-4]))):
+        if received > self._max_total or not message.endswith(_CHECKSUM.pack(crc32(message[:-4]))):
             return None
         self.offset = self.received + begin
         self.received = received
         self.singles += 1
-        return chunk[begin:-4]
-
-    def try_next(self, data: bytes, at: int) -> bytes | None:
-        """As `try_single`, of the message that begins at a position."""
-        # Whatever length is written there: of a wrong one nothing is taken.
-        return self.try_single(data[at : at + int.from_bytes(data[at : at + 4], "big")])
+        return message[begin:-4]
 
     def find_end(self, data: bytes, at: int) -> int:
         """Find the end of a message, as its length says."""

@@ -49,26 +49,8 @@ class NDJSON(LineFramer):
         rest = lines.pop()
         return self._take_and_keep(lines, rest, at)
 
-    def try_single(self, chunk: bytes) -> bytes | None:
-        """Take a chunk that is exactly one line and return its JSON; None, and nothing is taken, if it is not.
-
-        `offset` is where it begins.
-        """
-        line = chunk[:-1]
-        if 10 in line or not line or chunk[-1] != 10 or self._carry:
-            return None
-        size = len(chunk)
-        start = self.received
-        end = start + size
-        if size > self._max_single or end > self._max_total:
-            return None
-        self.offset = start
-        self.received = end
-        self.singles += 1
-        return line
-
     def try_next(self, data: bytes, at: int) -> bytes | None:
-        """As `try_single`, of the line that begins at a position."""
+        """Take the line that begins at a position, and return its JSON; `offset` is where it begins."""
         stop = data.find(b"\n", at)
         start = self.received
         size = stop + 1 - at
@@ -125,9 +107,9 @@ def is_value(data: bytes) -> bool:
 
 
 def is_cut_value(data: bytes) -> bool:
-    """Whether bytes are the beginning of an object or an array, and not all of it; `[DONE` is none."""
+    """Whether bytes are the beginning of an object, an array or a string, and not all of it; `[DONE` is none."""
     text = data.lstrip(b"dat: \t\r\n")  # a relay may have written `data:` once more
-    return text.startswith((b"{", b"[")) and not b"[DONE]".startswith(text) and ValueScanner().end(text) < 0
+    return text.startswith((b"{", b"[", b'"')) and not b"[DONE]".startswith(text) and ValueScanner().end(text) < 0
 
 
 class ValueScanner:
@@ -190,13 +172,12 @@ class JSONArray(Framer):
     space between the elements are dropped; anything else there is a frame too.  `max_event` bounds an element.
     """
 
-    __slots__ = ("_comes_together", "_has_cr", "_in_array", "_offset", "_scanner")
+    __slots__ = ("_has_cr", "_in_array", "_offset", "_scanner")
 
     def __init__(self, limits: Limits) -> None:
         super().__init__(limits)
         self._offset = 0
         self._in_array = False
-        self._comes_together = False  # a read has held several elements, or none that could be read
         self._has_cr = False  # the comma that begins a line was the last before a CR, and there was no other
         self._scanner: ValueScanner | None = None  # of an element that delimits itself
 
@@ -219,30 +200,27 @@ class JSONArray(Framer):
             frames += self._take_element(end >= 0)
         return frames
 
-    def try_single(self, chunk: bytes) -> bytes | None:
-        """Take a chunk that looks like exactly one object: its reader will see whether it is, and else `unread`."""
-        data = chunk.strip(_BETWEEN)
-        if data[:1] != b"{" or data[-1:] != b"}" or self._carry or not self._in_array or self.error is not None:
-            return None
-        if self._comes_together and self._find_comma(data, 0) > 0:
+    def try_next(self, data: bytes, at: int) -> bytes | None:
+        """Take what looks like one object: its reader will see whether it is, and else `unread`.
+
+        An element ends where a line begins with a comma, or the read ends.
+        """
+        end = self._find_comma(data, at)
+        chunk = data[at:end] if end > 0 else data[at:]
+        element = chunk.strip(_BETWEEN)
+        if element[:1] != b"{" or element[-1:] != b"}" or self._carry or not self._in_array or self.error is not None:
             return None
         received = self.received + len(chunk)
-        if len(data) > self._max_event or received > self._max_total:
+        if len(element) > self._max_event or received > self._max_total:
             return None
         self.offset = self.received + chunk.find(b"{")
         self.received = received
         self.singles += 1
-        return data
+        return element
 
-    def unread(self, chunk: bytes) -> None:
-        super().unread(chunk)
-        self._comes_together = True
+    def unread(self, size: int) -> None:
+        super().unread(size)
         self._has_cr = False
-
-    def try_next(self, data: bytes, at: int) -> bytes | None:
-        """As `try_single`; an element ends where a line begins with a comma, or the read ends."""
-        end = self._find_comma(data, at)
-        return self.try_single(data[at:end] if end > 0 else data[at:])
 
     def find_end(self, data: bytes, at: int) -> int:
         """Find the comma that begins a line."""

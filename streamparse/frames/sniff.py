@@ -57,7 +57,7 @@ class Sniffer:
     __slots__ = ("_first", "_line", "_max_line", "_seen", "head")
 
     def __init__(self, limits: Limits) -> None:
-        self.head = bytearray()
+        self.head: bytearray = bytearray()
         self._max_line = most(limits.max_line)
         self._first = -1  # the first byte that is neither mark nor blank
         self._line = 0  # where the first line begins that has not been judged
@@ -125,6 +125,9 @@ class AutoFramer(Framer):
     Once `framer` is there it may be fed directly.
     """
 
+    received: int
+    is_cut: bool
+
     __slots__ = ("_limits", "_sniffer", "format", "framer")
 
     def __init__(self, limits: Limits) -> None:
@@ -159,6 +162,10 @@ class AutoFramer(Framer):
             frames = self._begin(self._sniffer.close())
         return self._follow(self.framer, frames + self.framer.close()) if self.framer else frames
 
+    def find_end(self, data: bytes, at: int) -> int:
+        """Find where the message that begins there may end; before the format is known it is a guess by its begin."""
+        return _guess_end(data, at) if self.framer is None else self.framer.find_end(data, at)
+
     def _recognise(self, chunk: bytes) -> Format | None:
         """Return the format that a first chunk shows at once, as most do; None if it must be looked at closely."""
         if chunk.startswith(_EVENT_BEGINS):
@@ -190,3 +197,19 @@ class AutoFramer(Framer):
     def _follow(self, framer: Framer, frames: list[Frame]) -> list[Frame]:
         self.received, self.error, self.is_cut = framer.received, framer.error, framer.is_cut
         return frames
+
+
+def _guess_end(data: bytes, at: int) -> int:
+    first = data[at : at + 1]
+    if first == b"\0":
+        return at + int.from_bytes(data[at : at + 4], "big")  # a binary message begins with its length
+    if first == b"{":  # lines of JSON, or one value over several lines
+        end = data.find(b"\n", at) + 1
+        return end if data[at:end].rstrip().endswith(b"}") else 0
+    if first == b"[":
+        return data.find(b"\n,", at)
+    begin = max(data.find(b"\ndata:", at), at) if first == b":" else at  # a comment shows nothing
+    line = data.find(b"\n", begin)
+    mark = b"\r\n\r\n" if data[line - 1 : line] == b"\r" else b"\n\n"
+    end = data.find(mark, max(line - 1, begin))
+    return end + len(mark) if end >= 0 else line + 1

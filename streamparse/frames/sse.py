@@ -36,6 +36,12 @@ class SSE(LineFramer):
     `retry` is the last reconnection time that the server asked for, in milliseconds.
     """
 
+    offset: int
+    turned_at: int
+    is_cut: bool
+    singles: int
+    received: int
+
     __slots__ = (
         *("_after_cr", "_data", "_event", "_has_cr", "_id", "_idle", "_offset", "_prefix"),
         "retry",
@@ -65,8 +71,6 @@ class SSE(LineFramer):
         self.received += len(chunk)
         if self.error is not None or not chunk:
             return []
-        if self._idle and (data := self._cut_plain(chunk)) is not None:
-            return [Frame(data, b"", at + 6, b"data", self._id)]
         lines = chunk.splitlines(keepends=True)  # of bytes: at LF, CR and CRLF, nothing else
         if self._after_cr and lines[0] == b"\n":
             del lines[0]
@@ -79,50 +83,12 @@ class SSE(LineFramer):
         self._idle = not (self._carry or self._event or self._after_cr or self.error) and self._data is None
         return frames
 
-    def _cut_plain(self, chunk: bytes) -> bytes | None:
-        """Return the data of a chunk that is one event of one line; None if it is another."""
-        if chunk[:6] != _DATA or chunk[-2:] != b"\n\n" or len(chunk) > self._max_single:
-            return None
-        data = chunk[6:-2]
-        if b"\n" in data or b"\r" in data:
-            return None
-        self._has_cr = False
-        return data
-
-    def try_single(self, chunk: bytes) -> bytes | None:
-        """Take a chunk that is exactly one event and return its data; None, and nothing is taken, if it is not.
+    def try_next(self, data: bytes, at: int) -> bytes | None:
+        """Take the plain event that begins at a position, and return its data; None if there is none.
 
         Most are a data line, or the line of a type and a data line.  The type is dropped, so an event whose type says
         that it is an error is left to `feed`; `offset` is the data's.
         """
-        if not chunk.startswith(self._prefix):
-            # Most events of another type than the one before have a prefix that is known.
-            prefix = chunk[: chunk.find(_DATA) + 6]
-            if prefix in _plain_prefixes:
-                self._prefix = prefix
-            elif not self._learn(chunk, 0):
-                return None
-            self.turned_at = self.singles + 1
-        start = len(self._prefix)
-        if chunk[-2:] == b"\n\n":
-            data = chunk[start:-2]
-        elif chunk[-4:] == b"\r\n\r\n":
-            data = chunk[start:-4]
-        else:
-            return None
-        if 10 in data or 13 in data or not self._idle:
-            return None
-        size = len(chunk)
-        received = self.received + size
-        if size > self._max_single or received > self._max_total:
-            return None
-        self.offset = self.received + start
-        self.received = received
-        self.singles += 1
-        return data
-
-    def try_next(self, data: bytes, at: int) -> bytes | None:
-        """As `try_single`, of the event that begins at a position."""
         prefix = self._prefix
         start = at + len(prefix)
         if data[at:start] != prefix:  # a copy costs less than `startswith` with a position
@@ -144,10 +110,6 @@ class SSE(LineFramer):
         self.received = received
         self.singles += 1
         return payload
-
-    def make_frame(self, data: bytes) -> Frame | None:
-        """Return the frame of the event that was taken last; None if its type was dropped."""
-        return Frame(data, b"", self.offset, b"data", self._id) if self._prefix == _DATA else None
 
     def find_end(self, data: bytes, at: int) -> int:
         """Find where the event that begins there ends."""

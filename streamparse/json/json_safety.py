@@ -13,7 +13,7 @@ from streamparse.limits import Limits
 from streamparse.loss import Loss
 
 _MOST_DEPTH: Final = Limits().max_depth or 128
-_MOST_BITS: Final = 14_000
+_MOST_BITS: Final = 14_000  # source: sys.int_info.default_max_str_digits, 4,300 digits
 """Of an integer: Python refuses to write one of more than 4300 digits."""
 _DROP: Final = object()
 

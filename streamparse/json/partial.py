@@ -36,8 +36,8 @@ class PartialReader:
         on_text: Callable[[str, str], None] = lambda _key, _text: None,
     ) -> None:
         self.begun: set[str] = set()
-        self.is_odd = False
-        self.is_whole = False
+        self.is_odd: bool = False
+        self.is_whole: bool = False
         self._streamed = streamed
         self._on_text = on_text
         self._max_depth = most(limits.max_depth)

@@ -38,12 +38,12 @@ class Scanner:
     __slots__ = ("_closers", "_max_depth", "closed", "error", "overshoot", "quote")
 
     def __init__(self, max_depth: int | None = 128) -> None:
-        self.closed = False
+        self.closed: bool = False
         self.error: str | None = None
         self._max_depth = max_depth
         self._closers: list[str] = []
-        self.quote = ""
-        self.overshoot = 0  # 1 when a backslash was last: what it escapes is in the next piece
+        self.quote: str = ""
+        self.overshoot: int = 0  # 1 when a backslash was last: what it escapes is in the next piece
 
     @property
     def depth(self) -> int:

@@ -27,7 +27,7 @@ _CODE_OF_REPAIR = {
 """The error code of each repair in strict mode; of all others it is `json_syntax`."""
 
 BLANKS = " \t\n\r"
-LITERALS = {"true": True, "false": False, "null": None}
+LITERALS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
 _PYTHON_LITERALS = {"True": True, "False": False, "None": None}
 
 BLANK = lazy_re(r"[ \t\n\r]*+")

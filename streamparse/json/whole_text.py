@@ -31,7 +31,7 @@ _RISE = {"{": 1, "[": 1, "}": -1, "]": -1, "": 0}
 _SURROGATE_ESCAPE = lazy_re(r"\\u[dD][89a-fA-F]")
 
 _DEFAULT_LIMITS = Limits()
-_LEAST_MEMBER = 5
+_LEAST_MEMBER = 5  # source: a second member has a comma, two quotation marks, a colon and a value
 _WORDS = frozenset((str, bool, type(None)))
 _SHORTEST = _WORDS | {int}
 _SCALARS = _SHORTEST | {float}

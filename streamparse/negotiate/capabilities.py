@@ -107,7 +107,7 @@ def _read_providers() -> dict[str, Provider]:
 def _read_families() -> dict[str, Family]:
     families: dict[str, Family] = {}
     for name, row in _read_table()["families"].items():
-        page = f"docs/formats.md: {', '.join(row.get('dialects', ()))}"
+        page = f"docs/internals/dialects.md: {', '.join(row.get('dialects', ()))}"
         families[name] = msgspec.convert({"source": page, **_read_row("families", name)}, Family)
     return families
 
@@ -174,8 +174,7 @@ _POINT = re.compile(r"(?<=\d)p(?=\d)")
 _MINOR = re.compile(r"(?<=\d)-(?=\d(?![\da-z.]))")
 _HYPHEN = re.compile(r"(?<=[a-z])-(?=\d)")
 
-# Characters that are looked at: the names of models may come from outside.
-_LONGEST = 200
+_LONGEST = 200  # bound: the spellings of a name from outside that are compared
 
 
 def _list_spellings(model: str) -> Iterator[str]:

@@ -122,17 +122,22 @@ def count_outcomes(
     for call in response.tool_calls:
         if call.revoked and call.place in ("bare", "thought"):
             continue  # it turned out not to be a call
-        name = response.formats.get(call.index, in_text if call.source == "inband" else NATIVE)
+        name = response.dialects.get(call.index, in_text if call.source == "inband" else NATIVE)
         counts[name, _classify(call, tool_names)] += 1
     for broken in response.broken_calls:
         if broken.code in CODES and not _SHOWS_NOTHING.fullmatch(broken.code):
-            counts[response.formats.get(broken.index, NATIVE), "malformed"] += 1
+            counts[response.dialects.get(broken.index, NATIVE), "malformed"] += 1
     # A server that gives no answer says that the model's call was no good, or that it takes no tools at all.
     if any(item.get("kind") == "failed_generation" for item in response.items):
         counts[NATIVE, "malformed"] += 1
-    elif any(error.code == "provider_error" and _NO_TOOLS.search(error.message) for error in response.errors):
+    elif any(error.code == "provider_error" and says_no_tools(error.message) for error in response.errors):
         counts[NATIVE, "refused"] += 1
     return counts
+
+
+def says_no_tools(message: str) -> bool:
+    """Whether a server's words say that it takes no tools, or that this model has none."""
+    return _NO_TOOLS.search(message) is not None
 
 
 def _classify(call: ToolCall, tool_names: Collection[str]) -> Outcome:
@@ -143,11 +148,10 @@ def _classify(call: ToolCall, tool_names: Collection[str]) -> Outcome:
 
 # -- over time -------------------------------------------------------------------------------------
 
-DAY: Final = 86_400.0
-_SLOTS: Final = 60
-# Slots that are kept of all models and formats; of more the oldest are forgotten: names come from outside.
-_MOST: Final = 10_000
-_RECENT: Final = 20
+DAY: Final = 86_400.0  # source: seconds
+_SLOTS: Final = 60  # bound: the records of one model and format
+_MOST: Final = 10_000  # bound: the slots of all models and formats, whose names come from outside; the oldest go
+_RECENT: Final = 20  # bound: calls from which on the latest time alone counts
 _NONE: Final = Figures()
 
 # Model, format, slot.

@@ -27,7 +27,7 @@ from streamparse.negotiate.learner import NATIVE, CapabilityLearner, Figures
 from streamparse.negotiate.profiles import Configuration, OutputMode, Profile
 from streamparse.protocols import ToolDefinitionAdapter, ToolResultAdapter
 from streamparse.providers.adapters import adapter_for
-from streamparse.providers.names import ADAPTER_OF_WIRE, NATIVE_FORMATS
+from streamparse.providers.names import ADAPTER_OF_WIRE, NATIVE_FORMATS, PROVIDERS
 from streamparse.providers.wires import DEFAULT_WIRE, WIRES, find_wire_name
 from streamparse.unknown_names import list_known
 from streamparse.writing.prompts import PROMPTS
@@ -36,13 +36,10 @@ Rest: TypeAlias = Literal["auto", "all", "reasoning"]
 Wanted: TypeAlias = tuple[str, ...] | Rest
 """What a parser's `dialects` takes: names, of which the last may be a word for many, or that word alone."""
 
-# Answers that are kept: the names of models may come from outside, without end.
-MOST_KEPT: Final = 1000
-# How often a model is asked again whose calls cannot be run, if no profile says it.
-MAX_RETRIES: Final = 2
-# Fewer calls say nothing about a format.
-ENOUGH_CALLS: Final = 5
-_GOOD_RATE: Final = 0.5
+MOST_KEPT: Final = 1000  # bound: the answers that are kept, by names from outside
+MAX_RETRIES: Final = 2  # bound: the requests for calls that cannot be run, if no profile says it
+ENOUGH_CALLS: Final = 5  # source: fewer calls say nothing about a format
+_GOOD_RATE: Final = 0.5  # source: a format that fails more often than not is not preferred
 # A server that is not known.
 GENERAL: Final = Provider(wire="auto", adapter=ADAPTER_OF_WIRE[DEFAULT_WIRE])
 
@@ -202,7 +199,8 @@ def _require_provider(name: str | None) -> tuple[str, Provider]:
     if name is None:
         return "general", GENERAL
     if (found := find_provider(name)) is None:
-        raise ValueError(f"unknown provider {name!r}: leave it out for the general rules, or write a profile")
+        known = list_known(name, PROVIDERS, ADAPTER_OF_WIRE)
+        raise ValueError(f"unknown provider {name!r}: leave it out for the general rules, or write a profile; {known}")
     return found
 
 

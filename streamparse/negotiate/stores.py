@@ -16,7 +16,7 @@ from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 
-_BUSY_TIMEOUT: Final = 60.0  # seconds: SQLite picks the next writer by chance, and among many one may wait long
+_BUSY_TIMEOUT: Final = 60.0  # bound: seconds; SQLite picks the next writer by chance, and among many one may wait long
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -133,7 +133,7 @@ class SQLiteFile(SharedStore):
         return [Record(model, name, decode(figures), slot) for model, name, figures, slot in rows]
 
 
-_LOCK_TIMEOUT: Final = 0.5  # seconds of one try: SQLite handles no signal while it waits
+_LOCK_TIMEOUT: Final = 0.5  # bound: seconds of one try; SQLite handles no signal while it waits
 
 
 @contextmanager

@@ -190,7 +190,7 @@ class JSONContentParser(NativeReader):
             return response
         found = self._reader.read_text(response.content, recovers=True)
         response.content, response.tool_calls, response.order = found.content, found.tool_calls, found.order
-        response.formats = found.formats
+        response.dialects = found.dialects
         return response
 
 
@@ -228,12 +228,12 @@ def merge_readings(parsers: Sequence[ToolCallParser], strategy: Strategy, body: 
         each for reading in readings for each in reading.intents if each.name not in called
     )
     numbers: dict[tuple[int, int], int] = {}  # of the calls, by their readings and the numbers that they have there
-    response.formats = {}
+    response.dialects = {}
     groups: list[Same[Any]] = [*calls, *broken]
     for index, same in enumerate(groups):
         at, first = same[0]
-        if first.index in readings[at].formats:
-            response.formats[index] = readings[at].formats[first.index]
+        if first.index in readings[at].dialects:
+            response.dialects[index] = readings[at].dialects[first.index]
         numbers |= {(at, made.index): index for at, made in same}
     _renumber(response, readings, numbers)
     return response
@@ -271,7 +271,7 @@ def _put_native_first(response: ParsedResponse) -> None:
     doubles = [place for place, broken in enumerate(response.broken_calls) if broken.code == "duplicate_call"]
     in_text: defaultdict[object, deque[int]] = defaultdict(deque)
     for at, call in enumerate(response.tool_calls if doubles else ()):
-        if call.index in response.formats:  # its source does not tell: a native call may have been repaired
+        if call.index in response.dialects:  # its source does not tell: a native call may have been repaired
             in_text[_identify(call)].append(at)
     for place in doubles:
         double = response.broken_calls[place]
@@ -290,7 +290,7 @@ def _exchange(response: ParsedResponse, at: int, place: int, repairs: tuple[str,
     source: Source = "repaired" if repairs else "native"
     response.tool_calls[at] = replace(call, id=kept, source=source, reason="".join(repairs[:1]), raw=double.raw)
     response.broken_calls[place] = replace(double, id=left, raw=call.raw)
-    response.formats[double.index] = response.formats.pop(call.index)
+    response.dialects[double.index] = response.dialects.pop(call.index)
 
 
 def _group_equal(found: Iterable[tuple[int, Iterable[Made], Callable[[Made], object]]]) -> list[Same[Made]]:

@@ -173,7 +173,7 @@ def _read_events(parser: StreamParser, chunks: Iterator[Chunk], closing: Closing
             except StopIteration:
                 break
             except Exception as error:
-                yield from parser.abort("transport_error", _describe(error))
+                yield from parser.abort("transport_error", describe_transport(error))
                 raise
             events = parser.feed(chunk)
             yield from events
@@ -196,7 +196,7 @@ async def _read_events_async(
             except StopAsyncIteration:
                 break
             except Exception as error:
-                for event in parser.abort("transport_error", _describe(error)):
+                for event in parser.abort("transport_error", describe_transport(error)):
                     yield event
                 raise
             events = parser.feed(chunk)
@@ -208,10 +208,10 @@ async def _read_events_async(
                 break
         for event in parser.close():
             yield event
-        await _drain(chunks)
+        await drain(chunks)
 
 
-async def _drain(chunks: AsyncIterator[Chunk]) -> None:
+async def drain(chunks: AsyncIterator[Chunk]) -> None:
     """Read the rest of a body whose answer is over, for a while: a server may keep the connection open for ever."""
     from anyio import move_on_after  # noqa: PLC0415 - keeps `import streamparse` light
 
@@ -221,5 +221,6 @@ async def _drain(chunks: AsyncIterator[Chunk]) -> None:
                 return
 
 
-def _describe(error: Exception) -> str:
+def describe_transport(error: Exception) -> str:
+    """Say what a source raised, in the words of a `transport_error`."""
     return f"{type(error).__name__}: {error}"[:200]

@@ -1,12 +1,12 @@
 """A response in, cut anywhere; events out.
 
-Nearly every read is one plain message, or several.  `FastPath` takes them through the same rooms as the others, with
-less in between.
+Each read goes one of two ways.  Most are one message in the form of the last, whose one string is all that is decoded.
+Every other read is taken message by message: a plain one by `FastPath`, any other through the framer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal
 
 from streamparse.assembler import Offset, ParseHalted
@@ -16,23 +16,15 @@ from streamparse.frames import AutoFramer, Frame, Framer
 from streamparse.limits import Limits
 from streamparse.parser.assembly_line import AssemblyLine
 from streamparse.parser.chunks import Record, encode_message, read_message
-from streamparse.parser.empty_answers import MOST_LOOKED_AT
 from streamparse.parser.fast_path import FastPath
 from streamparse.parser.options import ParserOptions
 from streamparse.parser.text import SurrogateJoiner
 from streamparse.parser.wire_selector import WireSelector
 from streamparse.providers.wires import WireName
-from streamparse.reading.wire import UnknownMessage
 from streamparse.stats import Stats
 from streamparse.tools.toolset import read_toolset
 
-_LARGE: Final = 512
-"""Bytes from which a read is likely to hold several messages."""
-_MAX_HEADS: Final = MOST_LOOKED_AT
-"""So many messages at the beginning of a read are taken one by one, until they have shown framing and wire, and said
-something."""
-_MAX_WAIT: Final = 4
-"""For so many reads, of the size of the last, the beginning of a message may wait for its end."""
+_MAX_WAIT: Final = 4  # bound: reads, of the size of the last, over which the beginning of a message is copied again
 
 
 class StreamParser(AssemblyLine):
@@ -84,42 +76,15 @@ class StreamParser(AssemblyLine):
         """
         path = self._fast_path
         if path is None or chunk.__class__ is not bytes:
-            return self._feed_slow(chunk)
-        if path.is_cut:
-            return self._feed_several(path, chunk)
-        # Most reads are one plain message.  It is taken right here, for a call costs more than a line.
-        tell: Callable[[Any], bool | None]
-        message: Any
-        data: bytes | None
-        template = path.template
-        if template is not None and (message := template.take(chunk)) is not None:
-            tell, data = path.tell, None
-        elif template is not None and (len(chunk) > template.longest or chunk[-1:] != b"\n"):
-            return self._feed_several(path, chunk)
-        else:
-            # To call an attribute at once takes longer than to read it first, if it is no method.
-            try_single, decode = path.try_single, path.decode
-            data = try_single(chunk)
-            if data is None:
-                return self._feed_several(path, chunk)
+            self._take(chunk)
+        elif (template := path.template) is not None and not path.held and (string := template.take(chunk)) is not None:
+            tell = path.tell  # to call an attribute at once takes longer, if it is no method
             try:
-                message = decode(data)
-            except (ValueError, RecursionError):
-                return self._feed_undecodable(path, chunk, data)
-            tell = path.take
-            framer = path.framer
-            if framer.singles >= path.learns_from:
-                path.learn_single(chunk, message)
-        try:
-            if tell(message) is True and data is not None:
-                path.read_facts(data)
-            if path.may_end and self._selector.has_ended:
-                self._fast_path = None
-        except ParseHalted:
-            self._stop()
-        except UnknownMessage:
-            path.framer.unread(chunk)
-            self._feed_framer(chunk)
+                tell(string)
+            except ParseHalted:
+                self._stop()
+        else:
+            self._read(chunk)
         record = self._record
         events = record.events
         record.events = []
@@ -181,8 +146,8 @@ class StreamParser(AssemblyLine):
 
     def _stop_at(self, scope: Literal["answers", "answer"]) -> None:
         self._selector.scope = scope
-        if self._fast_path is not None:
-            self._fast_path.may_end = True
+        if self._selector.has_ended:
+            self._fast_path = None
 
     @property
     def stats(self) -> Stats:
@@ -200,143 +165,104 @@ class StreamParser(AssemblyLine):
         held = len(self._fast_path.held) if self._fast_path is not None else 0
         return self._framer.received + self._message_bytes + held
 
-    # -- reads that are not one plain message --------------------------------------------------------------------------
+    # -- reads that are not one message in the form of the last ----------------------------------------------------
 
-    def _feed_several(self, path: FastPath, chunk: bytes, at: int = 0) -> list[Event]:
-        """Take a read of several messages, or of parts: the plain ones by the fast path, all else by the framer.
-
-        What is before `at` was taken; then nothing is held.
-        """
-        held, path.held = path.held, b""
-        data = held + chunk
-        framer, form = path.framer, path.template
-        before, size = framer.singles, len(data)
-        try:
-            if form is not None and self._selector.scope == "body":  # most reads are all alike
-                if held and (string := form.take(data)) is not None:  # it was one, in two parts
-                    at = size
-                    path.tell(string)
-                else:
-                    at = form.take_run(data, at, path.tell)
-            if at < size and (form is None or framer.find_end(data, at)):  # else part of a message is left
-                at = path.take_all(data, at)
-                if at < size:
-                    at = self._take_others(path, data, at)
-                if path.may_end and self._selector.has_ended:
-                    self._fast_path = None
-        except ParseHalted:
-            self._stop()
-        else:
-            if at < size:
-                # What has waited for a few reads waits no longer: it is copied and searched with each.
-                rest = data[at:]
-                if self._fast_path is path and len(rest) <= _MAX_WAIT * len(chunk) and framer.can_wait(rest):
-                    path.held = rest
-                else:
-                    self._feed_framer(rest)
-        after = framer.singles
-        path.is_cut = path.held != b"" or (path.template is None and before == path.cut_at and after != before + 1)
-        path.cut_at = after
-        record = self._record
-        events = record.events
-        record.events = []
-        return events
-
-    def _feed_undecodable(self, path: FastPath, chunk: bytes, data: bytes) -> list[Event]:
-        """Take a read whose data is not decoded: most often it is the end marker."""
-        try:
-            if not path.try_end_marker(data):
-                path.framer.unread(chunk)
-                self._feed_framer(chunk)
-            elif self._selector.has_ended:
-                self._fast_path = None
-        except ParseHalted:
-            self._stop()
-        return self._record.take()
-
-    def _take_others(self, path: FastPath, data: bytes, at: int) -> int:
-        """Take messages of which the first is not plain; return the position of the one that has no end yet.
-
-        It is the position of the next one if the fast path is not open any more.  Raises `ParseHalted`.
-        """
-        size = len(data)
-        row = 0  # how long the messages are that came one after the other and are not plain
-        while at < size and self._fast_path is path:
-            # Often they are many, so at least twice as many are fed at once.
-            end = path.framer.find_end(data, min(at + row, size))
-            if end <= at:
-                break
-            self._feed_framer(data[at:end])
-            row += end - at
-            at = path.take_all(data, end) if self._fast_path is path else end
-            if at > end:
-                row = 0
-        return at
-
-    def _feed_slow(self, chunk: Any) -> list[Event]:
-        """Take what is no read of bytes, or comes before the fast path is open, or after it was closed."""
+    def _take(self, chunk: Any) -> None:
+        """Take bytes, text, a decoded message, or an object of an SDK."""
         if self._is_closed:
             raise RuntimeError("feed() after close()")
-        if not isinstance(chunk, (bytes, bytearray, str)):
-            return self._feed_object(chunk)
         if isinstance(chunk, str):
             self._joiner = self._joiner or SurrogateJoiner()
             chunk = self._joiner.join(chunk).encode()
-        data, at = bytes(chunk), 0
-        for _ in range(_MAX_HEADS):
-            if self._fast_path is not None or len(data) - at < _LARGE or (end := _find_end(data, at)) <= at:
+        if isinstance(chunk, (bytes, bytearray)):
+            self._read(bytes(chunk))
+        else:
+            self._take_object(chunk)
+
+    def _read(self, chunk: bytes) -> None:
+        """Take the messages of a read one by one, and keep the part of one that it ends with."""
+        path, data, at = self._fast_path, chunk, 0
+        if path is not None and path.held:
+            data, path.held = path.held + chunk, b""
+        size = len(data)
+        may_end = self._selector.scope != "body"
+        while at < size and self._is_open:
+            path, end = self._fast_path, at
+            if may_end and self._selector.has_ended:
+                path = self._fast_path = None
                 break
-            self._feed_framer(data[at:end])
+            if path is not None:
+                try:
+                    end = path.take_next(data, at)
+                except ParseHalted:
+                    self._stop()
+                    return
+            if end == at:
+                end = self._framer.find_end(data, at)
+                if end <= at:
+                    break
+                self._feed_framer(data[at:end])
             at = end
-        if self._fast_path is not None:
-            return self._feed_several(self._fast_path, data, at)
-        self._feed_framer(data[at:])
-        events = self._record.events
-        self._record.events = []
-        return events
+        else:
+            return
+        rest = data[at:]
+        # What has waited for a few reads waits no longer: it is copied and searched with each.
+        if path is not None and len(rest) <= _MAX_WAIT * len(chunk) and self._framer.can_wait(rest):
+            path.held = rest
+        else:
+            self._feed_framer(rest)
 
     def _feed_framer(self, data: bytes) -> None:
         """Take bytes through the framer, which makes frames of whatever they are."""
         if not self._is_open or not data:
             return
         if self._fast_path is not None:
-            self._fast_path.reset()
+            self._fast_path.template = None  # a message like the one before may mean something else
         most = self._options.limits.max_total
         room = len(data) if most is None else most - self._framer.received
         self._take_frames(self._framer.feed(data[:room]))
         if room < len(data):
             self._end_at_limit("limit_total", f"the response exceeds {most} bytes")
 
-    def _feed_object(self, chunk: Any) -> list[Event]:
-        """Feed a decoded message, or an object of an SDK that holds one; raise TypeError for anything else."""
+    def _release(self) -> bytes:
+        """Return the beginning of a message that was held; nothing is held afterwards."""
         path = self._fast_path
-        if path is not None:
-            path.reset()
-            self._feed_framer(path.release())
+        if path is None:
+            return b""
+        held, path.held = path.held, b""
+        return held
+
+    def _take_object(self, chunk: Any) -> None:
+        """Take a decoded message, or an object of an SDK that holds one; raise TypeError for anything else."""
+        self._feed_framer(self._release())
+        if self._fast_path is not None:
+            self._fast_path.template = None
         try:
             message = read_message(chunk)
         except (ValueError, RecursionError) as error:
-            return self._refuse(error)
-        if isinstance(message, dict):
-            return self._feed_message(message) if self._is_open else []
-        return [] if message is None else self._feed_slow(message if isinstance(message, str) else bytes(message))
+            self._refuse(error)
+            return
+        if not isinstance(message, dict):
+            if message is not None:
+                self._take(message if isinstance(message, str) else bytes(message))
+        elif self._is_open:
+            self._take_message(message)
 
-    def _feed_message(self, message: Mapping[str, Any]) -> list[Event]:
+    def _take_message(self, message: Mapping[str, Any]) -> None:
         try:
             data = encode_message(message)
         except (ValueError, RecursionError, TypeError) as error:
-            return self._refuse(error)
+            self._refuse(error)
+            return
         frame = Frame(data, offset=self._message_bytes)
         self._message_bytes += len(data)
         self._take_frames([frame])
-        return self._record.take()
 
-    def _refuse(self, error: Exception) -> list[Event]:
+    def _refuse(self, error: Exception) -> None:
         self._record.position = Offset(self._message_bytes)
         if self._is_open:
             self._record.error("frame", "unexpected_shape", f"a message is no JSON: {error}")
         self._take_frames([])
-        return self._record.take()
 
     def _take_frames(self, frames: list[Frame]) -> None:
         record, selector = self._record, self._selector
@@ -371,7 +297,7 @@ class StreamParser(AssemblyLine):
         wire = self._selector.wire
         if self._frames and wire is not None and self._selector.take is not None and not isinstance(framer, AutoFramer):
             self._record.position = framer
-            self._fast_path = None if wire.waits else self._fast_path or FastPath(framer, wire, self._selector)
+            self._fast_path = None if wire.waits else self._fast_path or FastPath(framer, wire)
 
     # -- the end -------------------------------------------------------------------------------------------------------
 
@@ -395,7 +321,7 @@ class StreamParser(AssemblyLine):
             return []
         # Messages alone need no framer, and that the body is empty is no news once its transport has failed.
         is_fed = self._framer.received > 0 or not (self._message_bytes or self._record.response.errors)
-        left = self._fast_path.release() if self._fast_path else b""
+        left = self._release()
         left += self._joiner.end().encode() if self._joiner else b""
         if is_fed:
             frames = [*(self._framer.feed(left) if left else ()), *self._framer.close()]
@@ -414,23 +340,3 @@ class StreamParser(AssemblyLine):
             except ParseHalted:
                 self._is_open = False
         return self._record.take()
-
-
-def _find_end(data: bytes, at: int) -> int:
-    """Guess where the message of a body ends that begins there; at most `at` if nowhere.
-
-    A wrong guess costs time and changes no result.
-    """
-    first = data[at : at + 1]
-    if first == b"\0":
-        return at + int.from_bytes(data[at : at + 4], "big")  # a binary message begins with its length
-    if first == b"{":  # lines of JSON, or one value over several lines
-        end = data.find(b"\n", at) + 1
-        return end if data[at:end].rstrip().endswith(b"}") else 0
-    if first == b"[":
-        return data.find(b"\n,", at)
-    begin = max(data.find(b"\ndata:", at), at) if first == b":" else at  # a comment shows nothing
-    line = data.find(b"\n", begin)
-    mark = b"\r\n\r\n" if data[line - 1 : line] == b"\r" else b"\n\n"
-    end = data.find(mark, max(line - 1, begin))
-    return end + len(mark) if end >= 0 else line + 1

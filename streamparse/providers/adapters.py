@@ -14,7 +14,7 @@ from streamparse.providers.bedrock.messages import BEDROCK_REQUESTS, Bedrock
 from streamparse.providers.cohere.messages import COHERE_REQUESTS, Cohere
 from streamparse.providers.gemini.messages import GEMINI_REQUESTS, Gemini, GeminiOpenAPI
 from streamparse.providers.generic.messages import Generic
-from streamparse.providers.names import PROVIDERS, find_known_name
+from streamparse.providers.names import ADAPTER_OF_WIRE, PROVIDERS, find_known_name
 from streamparse.providers.ollama.messages import OLLAMA_REQUESTS, Ollama
 from streamparse.providers.openai_chat.messages import CHAT_REQUESTS, OpenAI, is_thinking_model
 from streamparse.providers.openai_compatible import messages as compatible
@@ -65,7 +65,8 @@ def adapter_for(provider: str) -> Adapter:
     Raises ValueError, with the nearest name, for an unknown one.
     """
     if (name := find_known_name(provider, ADAPTERS)) is None:
-        raise ValueError(f"unknown provider {provider!r}; {list_known(provider, (*ADAPTERS, *PROVIDERS))}")
+        known = list_known(provider, (*ADAPTERS, *PROVIDERS), ADAPTER_OF_WIRE)
+        raise ValueError(f"unknown provider {provider!r}; {known}")
     return ADAPTERS[name]
 
 
@@ -146,7 +147,9 @@ def find_format(provider: str, table: Mapping[str, Any] = REQUEST_WRITERS) -> st
     if (name := find_known_name(provider, table)) is None:
         known = (*table, *(each for each, row in PROVIDERS.items() if row.adapter in table))
         subject = "the wire " if provider in WIRES else ""
-        raise ValueError(f"requests of {subject}{provider!r} are not known; {list_known(provider, known)}")
+        raise ValueError(
+            f"requests of {subject}{provider!r} are not known; {list_known(provider, known, ADAPTER_OF_WIRE)}"
+        )
     return name
 
 

@@ -1,7 +1,7 @@
 """What servers do that their protocol does not say, wire by wire, each with its evidence: the table `quirks.toml`.
 
 No rule of a wire asks which server sends: an unknown server gets the general rules, under which every habit of the
-table is read correctly.  The table shows what the rules are for; `docs/wires.md` shows it.
+table is read correctly.  The table shows what the rules are for; `docs/internals/wires.md` shows it.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ WireName: TypeAlias = Literal[
 WIRES.declare(
     {
         "openai-chat": "streamparse.providers.openai_chat.wire:OpenAIChat",
-        "openai-completions": "streamparse.providers.openai_chat.wire:OpenAICompletions",
+        "openai-completions": "streamparse.providers.openai_chat.completions:OpenAICompletions",
         "openai-responses": "streamparse.providers.openai_responses.wire:OpenAIResponses",
         "ollama-chat": "streamparse.providers.ollama.wire:OllamaChat",
         "ollama-generate": "streamparse.providers.ollama.wire:OllamaGenerate",

@@ -33,7 +33,7 @@ class Proxy(AbstractAsyncContextManager["Proxy"]):
     """The ASGI application; `async with` or the server's lifespan closes its connections."""
 
     def __init__(self, settings: Settings) -> None:
-        self.settings = settings.validate()
+        self.settings: Settings = settings.validate()
         self._http: httpx.AsyncClient | None = None
         self._has_warned = False
 

@@ -27,8 +27,8 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
 LOGGER: Final = logging.getLogger("streamparse.proxy")
 
-_LEAST_RATE: Final = 16_384  # bytes a second: what has come earns time for the rest
-_LONGEST: Final = 300  # characters of a target, or of a reason, in the log
+_LEAST_RATE: Final = 16_384  # bound: bytes a second; a slower client would hold its connection for ever
+_LONGEST: Final = 300  # bound: characters of a target, or of a reason, in the log
 
 
 class RequestRefused(Exception):
@@ -108,7 +108,7 @@ class Access:
         self._asked = f"{scope['method']} {_read_path(scope)}"
         self._size = 0
         self._seconds: float | None = None  # until the last byte was sent
-        self.status = 0
+        self.status: Any = 0
         """The status that was sent; 0 before."""
         self.reason = ""
         """Why the request failed, if it did."""

@@ -22,9 +22,9 @@ Ask: TypeAlias = "Callable[[httpx.Request], Awaitable[httpx.Response]]"
 """Sends a request to the server; returns its answer once the head is there."""
 
 _JSON: Final = "application/json"
-_DRAIN_SECONDS: Final = 1.0  # for the end of a body after the end of its answer
-_DRAIN_BYTES: Final = 65_536  # of it
-_FAREWELL_SECONDS: Final = 1.0  # for a slow client to take the end of its answer
+_DRAIN_SECONDS: Final = 1.0  # bound: the wait for the end of a body after the end of its answer
+_DRAIN_BYTES: Final = 65_536  # bound: what is read of it
+_FAREWELL_SECONDS: Final = 1.0  # bound: the wait for a slow client that takes the end of its answer
 _EMPTY: Final = (204, 205, 304)
 """The statuses of answers that have no body."""
 _STATUSES: Final = range(200, 600)

@@ -12,6 +12,7 @@ from streamparse.dialects import Dialects
 from streamparse.limits import Limits
 from streamparse.parser import StreamParser
 from streamparse.providers.endpoints import PATHS
+from streamparse.providers.names import PROVIDERS
 from streamparse.providers.wires import find_wire_name
 from streamparse.unknown_names import list_known
 from streamparse.writing.prompts import PROMPTS
@@ -63,10 +64,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError(f"a proxy's server cannot speak {self.wire!r}: {_UNSUPPORTED[self.wire]}")
         wire = find_wire_name(self.wire)
         if wire not in PATHS:
-            raise ValueError(f"a proxy's server cannot speak {self.wire!r}; {list_known(self.wire, PATHS)}")
+            raise ValueError(f"a proxy's server cannot speak {self.wire!r}; {list_known(self.wire, PATHS, PROVIDERS)}")
         StreamParser(wire, dialects=self.dialects)  # raises for an unknown dialect
         if self.tools not in ("native", "prompt"):
-            raise ValueError(f"unknown way to ask for tools {self.tools!r}; known are: native, prompt")
+            known = list_known(self.tools, ("native", "prompt"))
+            raise ValueError(f"unknown way to ask for tools {self.tools!r}; {known}")
         if self.tools == "prompt":
             choose_dialect_to_teach(self.dialects)
         return msgspec.structs.replace(self, wire=wire)

@@ -20,7 +20,7 @@ from streamparse.proxy.settings import Settings
 if TYPE_CHECKING:
     import httpx
 
-_IDLE: Final = 3.0  # seconds: uvicorn, Node and llama.cpp's server close an idle connection after 5
+_IDLE: Final = 3.0  # source: uvicorn, Node and llama.cpp's server close an idle connection after 5 seconds
 _HOP_BY_HOP: Final = frozenset(
     b"connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding"
     b" upgrade".split()
@@ -32,8 +32,8 @@ _ANTHROPIC_HEADERS: Final = (b"x-api-key", b"anthropic-")
 _ANTHROPIC_VERSION: Final = ANTHROPIC_VERSION.encode()
 _GOOGLE_TOKEN: Final = b"ya29."  # an access token of Google's is no key: it is accepted only as a bearer
 _UNSAFE: Final = re.compile(r"[^\w.\-$/]", re.ASCII)
-_MAX_NAME: Final = 100
-_MAX_LOST: Final = 2000  # characters: clients limit the headers of an answer
+_MAX_NAME: Final = 100  # bound: characters of a field's name in a header
+_MAX_LOST: Final = 2000  # bound: characters; clients limit the headers of an answer
 
 
 def read_target(scope: Scope) -> bytes:

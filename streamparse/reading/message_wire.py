@@ -39,7 +39,8 @@ from streamparse.reading.decode import (
     write_argument_text,
 )
 from streamparse.reading.errors import find_error, report_provider_error
-from streamparse.reading.wire import Plain, UnknownMessage
+from streamparse.reading.plain_strings import PlainString
+from streamparse.reading.wire import UnknownMessage
 from streamparse.sink import Outcome, Sink
 from streamparse.tools import Toolset
 
@@ -170,6 +171,7 @@ class MessageWire(Generic[T]):
     reads: ClassVar[tuple[str, ...]] = ()
     parses_calls: ClassVar[bool] = False
     reopens: ClassVar[bool] = False
+    plain_strings: ClassVar[tuple[PlainString, ...]] = ()
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
         self._sink = sink
@@ -179,13 +181,13 @@ class MessageWire(Generic[T]):
         self.decode: Callable[[bytes], T] = _DECODERS.get(self.shape) or find_decoder(self.shape)
         self._bare_json: BareJsonJoiner | None = None
         self._half: Frame | None = None  # ends in half of a character
-        self.waits = False
+        self.waits: bool = False
         self._page: StringIO | None = None  # HTML where an event should be: a gateway has failed
         self._sent: dict[str, Any] | None = None  # what was sent last of the items that are repeated
         self._looks = _MOST_LOOKS  # so many more messages may be looked at for who answers
         self._over = False
         self._failed = False
-        self.ignored = 0
+        self.ignored: int = 0
 
     @staticmethod
     def claims(message: dict[str, Any], event: bytes, /) -> bool:
@@ -210,10 +212,6 @@ class MessageWire(Generic[T]):
         for name, value in get_fields(facts).items() if facts is not None else ():
             self._sink.fact(name, value)
             self._looks = 0
-
-    @property
-    def plain(self) -> Callable[[T], Plain | None] | None:
-        return None
 
     def frame(self, frame: Frame) -> None:
         if self._half is not None:
@@ -267,7 +265,7 @@ class MessageWire(Generic[T]):
 
     def _send_usage(self, usage: dict[str, Any] | None) -> None:
         if usage is not None:
-            self._sink.usage(usage)
+            self._sink.fact("usage", usage)
 
     def _decode_message(self, frame: Frame) -> T | None:
         """Decode a frame; None if it was something else than a message, which has been dealt with."""

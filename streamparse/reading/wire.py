@@ -6,22 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMappin
 from importlib import import_module
 from typing import Any, ClassVar, Final, Protocol
 
-import msgspec
-
 from streamparse.frames import Frame
 from streamparse.limits import Limits
 from streamparse.reading.decode import decode_frame
 from streamparse.reading.errors import find_error
+from streamparse.reading.plain_strings import PlainString
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
-
-
-class Plain(msgspec.Struct, gc=False):
-    """What a message holds that is one string."""
-
-    tell: Callable[[str], None]
-    """The verb that takes it."""
-    string: str
 
 
 class UnknownMessage(Exception):
@@ -74,6 +65,8 @@ class Wire(MinimalWire, Protocol):
     """Whether another answer may begin after the end marker, and counts."""
     shape: ClassVar[Any]
     """The Struct of a message, which names what is read of it; None if that is not known."""
+    plain_strings: ClassVar[tuple[PlainString, ...]]
+    """Where messages hold one string and nothing else: then those of the same form need not be decoded."""
 
     @property
     def over(self) -> bool:
@@ -82,15 +75,6 @@ class Wire(MinimalWire, Protocol):
     @property
     def waits(self) -> bool:
         """Whether a message is held back, because the next one may have the rest of its last character."""
-
-    @property
-    def plain(self) -> Callable[[Any], Plain | None] | None:
-        """Returns the one string of a message and the verb for it, if `take` would do nothing else; None for others.
-
-        While only such messages follow, one that is the same except for the string, which is not empty, is not decoded:
-        its string goes to that verb.  A message that holds the string at two places gives a `StringTwice`.  None if the
-        wire has no such messages.
-        """
 
     def read_facts(self, data: bytes, /) -> None:
         """Send the sink what a message says about the answer: who made it, and how."""
@@ -103,7 +87,7 @@ DEFAULTS: Final[dict[str, Any]] = {
     "shape": None,
     "over": False,
     "waits": False,
-    "plain": None,
+    "plain_strings": (),
     "read_facts": lambda _wire, _data: None,
 }
 """What a wire has that does not say otherwise."""

@@ -9,8 +9,7 @@ from streamparse.findings import truncate
 from streamparse.response import BrokenCall
 from streamparse.tools import Tool, ToolResult, Toolset
 
-# Parameters that a message names.
-_SHOWN: Final = 20
+_SHOWN: Final = 20  # bound: the parameters that a message names
 _ADVICE: Final = {
     "duplicate_call": "the first one stands, with its result; do not call again",
     "truncated_call": "call it again, whole; split what is long over several calls",

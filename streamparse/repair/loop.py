@@ -76,8 +76,7 @@ class RepairLoop:
 Send: TypeAlias = Callable[[dict[str, Any]], Awaitable[Any]]
 """Sends a request; returns the answer: a body in any form, or a `ParsedResponse`; or raises as a client does."""
 
-# Names of tools in the message.
-_SHOWN: Final = 10
+_SHOWN: Final = 10  # bound: the names of tools in the message
 
 
 class Strategy(Protocol):
@@ -127,7 +126,7 @@ class SwitchModel:
     """The same request to another model."""
 
     def __init__(self, model: str) -> None:
-        self.name = f"model {model}"
+        self.name: str = f"model {model}"
         self._model = model
 
     def request(self, request: Mapping[str, Any], _verdict: Verdict, /) -> dict[str, Any] | None:

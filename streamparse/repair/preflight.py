@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import difflib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Protocol, TypedDict, Unpack
 from urllib.parse import unquote
 
@@ -18,17 +18,12 @@ from streamparse.tools import Tool, Toolset, validate
 
 # All but tab, line feed and carriage return.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-# Names of tools that a message lists.
-_SHOWN = 64
-# Integers of which every one is a float.
-_MOST_EXACT = 2**53
-# Parameters that are tried as they were given.
-_TRIED = 32
-# Names of tools that an unknown one is compared with.
-_COMPARED = 256
+_SHOWN = 64  # bound: the names of tools that a message lists
+_MOST_EXACT = 2**53  # source: IEEE 754: of smaller integers every one is a float
+_TRIED = 32  # bound: the parameters that are tried as they were given
+_COMPARED = 256  # bound: the names of tools that an unknown one is compared with
 _OUTSIDE = re.compile(r"[/\\~]|[A-Za-z]:|[A-Za-z][\w+.-]*:[/\\]")
-# How many times a percent sign itself may be escaped.
-_ESCAPED = 4
+_ESCAPED = 4  # bound: how many times a percent sign itself may be escaped
 _SEPARATOR = re.compile(r"[/\\]+")
 
 
@@ -99,12 +94,20 @@ class Gate:
         sanitise: bool = False,
         guards: Iterable[Guard] = (),
     ) -> None:
-        self.tools = Toolset.of(tools)
+        self.tools: Toolset = Toolset.of(tools)
         self._tier = tier
         self._coerce = coerce
         self._sanitise = sanitise
         self._guards = tuple(guards)
         self._compiled: dict[tuple[str, frozenset[str]], CompiledSchema] = {}
+
+    def restrict(self, tier: int | None, only: Collection[str] | None) -> Gate:
+        """Return the gate with another tier, and for the tools of these names alone; None changes nothing."""
+        gate = copy.copy(self)
+        gate._tier = self._tier if tier is None else tier
+        if only is not None:
+            gate.tools = Toolset(tool for name, tool in self.tools.items() if name in only)
+        return gate
 
     def require_validator(self) -> None:
         """Raise ModuleNotFoundError if a tool that can run has a schema that only the missing extra can check."""

@@ -7,6 +7,7 @@ Clients are recognised by what their exceptions have in common, and are not impo
 | `openai`, `anthropic`, `groq`, `mistralai`, `cohere`, `litellm` | `status_code` | `response.content`, `body` |
 | `httpx`, `requests` | `response.status_code` | `response.content` |
 | `ollama` | `status_code` | `error` |
+| `http_model` | `status` | `text` |
 | `google-genai` | `code` | `details` |
 | `aiohttp` | `status` | `message` |
 | `urllib` | `code` | |
@@ -25,9 +26,8 @@ from streamparse.findings import describe_exception
 from streamparse.parser.composite import parse_response
 
 _STATUS: Final = ("status_code", "status", "code")  # in this order: aiohttp's `code` warns
-_SENT: Final = ("body", "details", "error", "message")
-# Characters of a body in no known form that are kept.
-_SHOWN: Final = 1000
+_SENT: Final = ("body", "details", "error", "message", "text")
+_SHOWN: Final = 1000  # bound: characters of a body in no known form that are kept
 
 
 def read_refusal(error: Exception) -> Any:

@@ -132,7 +132,7 @@ class Reviewer:
         """Yield the verdict on an answer; then, if it failed and a refused text has calls, the verdict on that text."""
         verdict = self._look(answer if isinstance(answer, ParsedResponse) else self._parser.parse(answer))
         yield verdict
-        if verdict.ok or (generation := _find_failed_generation(verdict.response)) is None:
+        if verdict.ok or (generation := find_failed_generation(verdict.response)) is None:
             return
         recovered = self._look(self._generated.parse(generation))
         if recovered.response.tool_calls:
@@ -184,7 +184,7 @@ def _has_content(response: ParsedResponse) -> bool:
     return bool(response.content.strip() or response.refusal or response.tool_calls or response.broken_calls)
 
 
-def _find_failed_generation(response: ParsedResponse) -> str | None:
+def find_failed_generation(response: ParsedResponse) -> str | None:
     """What the model wrote before the server refused it (Groq)."""
     texts = (item["data"] for item in response.items if item.get("kind") == "failed_generation")
     return next((text for text in texts if isinstance(text, str)), None)

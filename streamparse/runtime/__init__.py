@@ -11,7 +11,8 @@ Two pure machines decide, and do no I/O: `turn` what may run when in one answer,
 """
 
 from streamparse.runtime.agent import Agent
-from streamparse.runtime.agent_run import AgentItem, AgentRun, RunResult, Stopped, TurnEnd
+from streamparse.runtime.agent_items import AgentItem, Partial, RunEnd, RunResult, Stopped, TurnEnd
+from streamparse.runtime.agent_run import AgentRun
 from streamparse.runtime.facts import (
     Abandoned,
     Answer,
@@ -44,6 +45,7 @@ from streamparse.runtime.rounds import Prompt, Round
 from streamparse.runtime.run import Item, Run
 from streamparse.runtime.runner import ToolRunner
 from streamparse.runtime.stops import RunState, StopCondition, max_repeats, max_seconds, max_tokens, max_turns
+from streamparse.runtime.sync_run import SyncRun, run_tools
 from streamparse.runtime.turn import Turn
 
 __all__ = [
@@ -68,6 +70,7 @@ __all__ = [
     "ModelFailure",
     "Open",
     "Opened",
+    "Partial",
     "Progress",
     "Prompt",
     "Received",
@@ -77,12 +80,14 @@ __all__ = [
     "Returned",
     "Round",
     "Run",
+    "RunEnd",
     "RunResult",
     "RunState",
     "SourceEnded",
     "Start",
     "StopCondition",
     "Stopped",
+    "SyncRun",
     "ToolRegistry",
     "ToolRunner",
     "Turn",
@@ -98,4 +103,5 @@ __all__ = [
     "max_tokens",
     "max_turns",
     "open_model",
+    "run_tools",
 ]

@@ -27,7 +27,7 @@ Allowed: TypeAlias = Literal["recovered", "repaired", "quoted", "divided"]
 """What may run although it would not: calls that were found only at the end, or had to be mended to be read; those that
 the text only quotes; those of tools with effects that something else in the text divides or follows."""
 
-_OLD_KEYWORDS: Final = {
+OLD_KEYWORDS: Final = {
     "run_recovered": 'allow=("recovered", "repaired")',
     "run_quoted": 'allow=("quoted",)',
     "trailing": 'allow=("divided",)',
@@ -50,8 +50,8 @@ def read_allowed(allow: Collection[Allowed], old: Mapping[str, object]) -> froze
     one; ValueError for a word that is not known.
     """
     for keyword in old:
-        instead = f": use {_OLD_KEYWORDS[keyword]}" if keyword in _OLD_KEYWORDS else ""
-        raise TypeError(f"unexpected keyword argument {keyword!r}{instead}")
+        instead = f": use {OLD_KEYWORDS[keyword]}" if keyword in OLD_KEYWORDS else ""
+        raise TypeError(f"got an unexpected keyword argument {keyword!r}{instead}")
     given: object = allow
     if isinstance(given, (str, bytes)) or not isinstance(given, Collection):
         raise TypeError(f"allow is a collection of words, such as ('quoted',), not {given!r}")

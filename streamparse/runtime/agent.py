@@ -8,20 +8,41 @@ What follows an answer is decided in `streamparse.runtime.loop`; `streamparse.ru
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Generic, TypeAlias, TypeVar, cast, overload
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Generic, TypeAlias, TypeVar, Unpack, overload
 
 import anyio
 import msgspec
 
-from streamparse.negotiate import NegotiatedFormat
-from streamparse.runtime.agent_run import AgentModel, AgentRun, AgentSettings, Models, PrepareHistory, RunResult
+from streamparse.negotiate import CapabilityLearner
+from streamparse.runtime.admission import OLD_KEYWORDS
+from streamparse.runtime.agent_items import RunResult
+from streamparse.runtime.agent_run import AgentRun
+from streamparse.runtime.agent_settings import (
+    AgentSettings,
+    Models,
+    PrepareHistory,
+    RunOptions,
+    System,
+    Tier,
+    add_output_tool,
+    list_models,
+)
 from streamparse.runtime.history import History
+from streamparse.runtime.runner import CommonOptions
 from streamparse.runtime.stops import StopCondition
+from streamparse.runtime.threads import find_event_loop
 from streamparse.tools import Toolset, make_output_tool
+from streamparse.unknown_names import check_keywords
 from streamparse.writing.parts import Document, Image
 
 Output = TypeVar("Output")
+
+_KEYWORDS: Final = (
+    *("system", "stop", "output_type", "settings", "prepare_history", "ask_again", "tier", "learner"),
+    *CommonOptions.__annotations__,
+    *OLD_KEYWORDS,  # of which `ToolRunner` says what is written now
+)
 
 PromptParts: TypeAlias = str | Image | Document | Iterable[str | Image | Document]
 
@@ -36,39 +57,47 @@ class Agent(Generic[Output]):
 
     `model` is one, or several in the order in which they are tried: any `async def model(request: sp.Request)` that
     returns what `aiter_events` takes, what `http_model` returns, or what `FormatNegotiator.negotiate` returns.
-    `tools` are those of `ToolRunner`.  `system` is the system message.
+    `tools` are those of `ToolRunner`.  `tier` is the highest tier of tools that is unlocked: the model is told of these
+    alone.  `system` is the system message.  `system` and `tier` may be functions of the run's state (`RunState`), asked
+    before each request; that of `system` may be async.
     `stop` holds functions that end the run: `max_turns` (20 unless it is there), `max_seconds`, `max_tokens`,
     `max_repeats`, or your own (`streamparse.runtime.stops`).
     `output_type` is what the run ends with: `str`, or any type that has a JSON Schema (a dataclass, a `TypedDict`,
     a model of pydantic, `list[int]`): the model must call a tool of that shape.
     `settings` go into each request (`{"temperature": 0}`).  `prepare_history` makes what is sent of the whole history,
-    which stays as it is: `lambda history: history.truncated(tokens=100_000)`.
+    which stays as it is: `lambda history: history.truncated(tokens=100_000)`.  It may be async, and take the state as
+    its second argument.
+    `learner` is told how well the models write their calls (`FormatNegotiator(learner=…)` uses that).
     `ask_again`: where an answer ends in what is written as a call, and is text (small models write JSON behind a
     sentence), the model is asked once to call the tool, or to repeat its answer.
-    The other keywords are those of `ToolRunner` (`limit`, `timeout`, `guards`, `allow`, ...).
+    The other keywords are those of `ToolRunner` (`limit`, `timeout`, `guards`, `allow`, ...); but results are cut at
+    32 Ki characters (`max_result`).
 
     Raises TypeError or ValueError for tools or types that cannot be, and ModuleNotFoundError as `ToolRunner`.
     """
 
     @overload
     def __init__(
-        self: Agent[str], model: Models, tools: Iterable[Any] | None = None, *, system: str = "",
+        self: Agent[str], model: Models, tools: Iterable[Any] | None = None, *, system: System = "",
         stop: Iterable[StopCondition] = (), output_type: type[str] = str, settings: Mapping[str, Any] | None = None,
-        prepare_history: PrepareHistory | None = None, ask_again: bool = True, **runner: Any,
+        prepare_history: PrepareHistory | None = None, ask_again: bool = True, tier: Tier = 0,
+        learner: CapabilityLearner | None = None, **runner: Unpack[CommonOptions],
     ) -> None: ...  # fmt: skip
 
     @overload
     def __init__(
-        self, model: Models, tools: Iterable[Any] | None = None, *, system: str = "",
+        self, model: Models, tools: Iterable[Any] | None = None, *, system: System = "",
         stop: Iterable[StopCondition] = (), output_type: type[Output], settings: Mapping[str, Any] | None = None,
-        prepare_history: PrepareHistory | None = None, ask_again: bool = True, **runner: Any,
+        prepare_history: PrepareHistory | None = None, ask_again: bool = True, tier: Tier = 0,
+        learner: CapabilityLearner | None = None, **runner: Unpack[CommonOptions],
     ) -> None: ...  # fmt: skip
 
     @overload  # `Invoice | Refund`, `Literal["yes", "no"]`: forms of types that a `type` is not
     def __init__(
-        self: Agent[Any], model: Models, tools: Iterable[Any] | None = None, *, system: str = "",
+        self: Agent[Any], model: Models, tools: Iterable[Any] | None = None, *, system: System = "",
         stop: Iterable[StopCondition] = (), output_type: object, settings: Mapping[str, Any] | None = None,
-        prepare_history: PrepareHistory | None = None, ask_again: bool = True, **runner: Any,
+        prepare_history: PrepareHistory | None = None, ask_again: bool = True, tier: Tier = 0,
+        learner: CapabilityLearner | None = None, **runner: Unpack[CommonOptions],
     ) -> None: ...  # fmt: skip
 
     def __init__(
@@ -76,26 +105,29 @@ class Agent(Generic[Output]):
         model: Models,
         tools: Iterable[Any] | None = None,
         *,
-        system: str = "",
+        system: System = "",
         stop: Iterable[StopCondition] = (),
         output_type: Any = str,
         settings: Mapping[str, Any] | None = None,
         prepare_history: PrepareHistory | None = None,
         ask_again: bool = True,
-        **runner: Any,
+        tier: Tier = 0,
+        learner: CapabilityLearner | None = None,
+        **runner: Unpack[CommonOptions],
     ) -> None:
-        is_one = isinstance(model, (str, NegotiatedFormat)) or not isinstance(model, Sequence)
+        check_keywords("Agent", runner, _KEYWORDS)
         output_tool = None if output_type is str else make_output_tool(output_type)
-        declared = Toolset.of(tools)
         self._settings = AgentSettings(
-            models=(cast(AgentModel, model),) if is_one else tuple(cast(Any, model)),
-            tools=declared if output_tool is None else Toolset([*declared.values(), output_tool]),
+            models=list_models(model),
+            tools=add_output_tool(tools, output_tool),
             output_tool=output_tool,
             system=system,
             stops=tuple(stop),
             settings=dict(settings or {}),
             prepare_history=prepare_history,
             ask_again=ask_again,
+            tier=tier,
+            learner=learner,
             runner=runner,
         )
 
@@ -105,24 +137,44 @@ class Agent(Generic[Output]):
         return self._settings.tools
 
     @property
-    def system(self) -> str:
-        """The system message."""
+    def system(self) -> System:
+        """The system message, or the function that makes it."""
         return self._settings.system
 
     def run(
-        self, prompt: PromptParts | None = None, *, history: History | None = None, deps: Any = None
+        self,
+        prompt: PromptParts | None = None,
+        *,
+        history: History | None = None,
+        deps: Any = None,
+        **own: Unpack[RunOptions],
     ) -> AgentRun[Output]:
         """Return a run, which begins when it is awaited or entered.
 
             result = await agent.run("…")  # to the end; raises Stopped if there is no output
             async with agent.run("…") as run:
-                async for item in run: ...  # events, Progress, ApprovalRequest, ToolResult, TurnEnd
+                async for item in run: ...  # events, Partial, Progress, ApprovalRequest, ToolResult, TurnEnd, RunEnd
 
         `prompt` is text, a picture or a document, or several of them; None asks with the history alone.  `history` is
         that of an earlier run; the system message is this agent's.  `deps` is what tools find in their context.
+        `own` stands in this run for what the agent has: `tools`, `model`, `stop`, `tier`; `settings` go over its own.
+
+        Raises TypeError for a history that is none (saved as JSON, or a provider's messages), and ValueError without
+        anything to ask.
         """
-        known = msgspec.structs.replace(history or History(), system=self.system)
-        return AgentRun(self._settings, known if prompt is None else known.with_prompt(prompt), deps)
+        check_keywords("run", own, RunOptions.__annotations__)
+        if not isinstance(history, History | None):
+            raise TypeError(
+                f"history is a streamparse.History, not {type(history).__name__}; one that was saved is read by"
+                " msgspec.json.decode(saved, type=streamparse.History), a provider's messages by History.from_messages"
+            )
+        if prompt is None and not (history and history.entries):
+            raise ValueError("there is nothing to ask: give a prompt, or a history that ends with one")
+        settings = self._settings.override(own)
+        known = history or History()
+        if isinstance(settings.system, str):
+            known = msgspec.structs.replace(known, system=settings.system)
+        return AgentRun(settings, known if prompt is None else known.with_prompt(prompt), deps)
 
     def run_sync(
         self,
@@ -131,10 +183,20 @@ class Agent(Generic[Output]):
         history: History | None = None,
         deps: Any = None,
         backend: str = "asyncio",
+        **own: Unpack[RunOptions],
     ) -> RunResult[Output]:
-        """Run to the end, in an event loop of its own.  Raises what `await agent.run(…)` does."""
+        """Run to the end, in an event loop of its own; `own` is that of `run`.
+
+        Raises what `await agent.run(…)` does, and RuntimeError where an event loop runs already, as in a notebook.
+        """
+        try:
+            find_event_loop()
+        except RuntimeError:  # none runs
+            pass
+        else:
+            raise RuntimeError("an event loop runs here already, as in a notebook: write `await agent.run(…)`")
 
         async def run() -> RunResult[Output]:
-            return await self.run(prompt, history=history, deps=deps)
+            return await self.run(prompt, history=history, deps=deps, **own)
 
         return anyio.run(run, backend=backend)

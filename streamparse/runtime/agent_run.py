@@ -1,149 +1,51 @@
-"""What an agent is made of, and one run of it: what `streamparse.runtime.loop` decides, done on an event loop."""
+"""One run of an agent: what `streamparse.runtime.loop` decides, done on an event loop."""
 
 from __future__ import annotations
 
 import threading
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator
 from contextlib import AsyncExitStack, contextmanager, suppress
 from functools import partial
 from types import TracebackType
-from typing import Any, Generic, NamedTuple, Self, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 import anyio
 import anyio.lowlevel
-import msgspec
 
-from streamparse.loss import Loss
-from streamparse.negotiate import NegotiatedFormat
-from streamparse.parser.loops import AsyncEventStream, aiter_events
+from streamparse.events import ToolCallComplete, ToolCallDelta, ToolCallStart
+from streamparse.negotiate import NATIVE
+from streamparse.parser.composite import parse_response
+from streamparse.repair.refusals import read_refusal
+from streamparse.repair.review import find_failed_generation
 from streamparse.response import ParsedResponse
 from streamparse.runtime import loop
+from streamparse.runtime.agent_items import AgentItem, RunEnd, RunResult, Stopped, TurnEnd
+from streamparse.runtime.agent_settings import AgentSettings
+from streamparse.runtime.answer import Answer, Partials, read_generation
 from streamparse.runtime.buffer import Buffer
 from streamparse.runtime.execution import attempt
 from streamparse.runtime.facts import ApprovalRequest
 from streamparse.runtime.history import History
-from streamparse.runtime.model import Model, check_model, open_model
+from streamparse.runtime.model import ask_model, open_model
 from streamparse.runtime.model_failures import ModelError, ModelFailure, describe_failure
-from streamparse.runtime.request import Request, check_settings
-from streamparse.runtime.run import Item, Run
-from streamparse.runtime.runner import ToolRunner
-from streamparse.runtime.stops import MAX_TURNS, MaxStop, StopCondition, max_turns
+from streamparse.runtime.request import Request
+from streamparse.runtime.run import Run
 from streamparse.runtime.threads import CallSoon, Failure, find_event_loop
-from streamparse.tools import Tool, ToolResult, Toolset, read_output
-from streamparse.usage import TokenCounts
+from streamparse.tools import read_output
 
 Output = TypeVar("Output")
 
-MAX_BUFFERED = 1024  # items that may wait for the consumer of a run before reading pauses
+MAX_BUFFERED = 1024  # bound: the items that wait for the consumer of a run before reading pauses
 DENIED = "nobody was there to approve it"
-
-
-AgentModel: TypeAlias = Model | NegotiatedFormat
-Models: TypeAlias = AgentModel | Sequence[AgentModel]
-PrepareHistory: TypeAlias = Callable[[History], History]
-
-
-class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """The settings of one `Agent`; see there.
-
-    `tools` has the `output_tool` among them, if there is one; `runner` holds the keywords for `ToolRunner`.
-    Raises TypeError or ValueError for what cannot be.
-    """
-
-    models: tuple[AgentModel, ...]
-    tools: Toolset
-    output_tool: Tool | None = None
-    system: str = ""
-    stops: tuple[StopCondition, ...] = ()
-    settings: dict[str, Any] = {}
-    prepare_history: PrepareHistory | None = None
-    ask_again: bool = True
-    runner: dict[str, Any] = {}
-
-    def __post_init__(self) -> None:
-        if not self.models:
-            raise ValueError("an agent needs a model")
-        for model in self.models:
-            check_model(model)
-        if not any(isinstance(stop, MaxStop) and stop.name == "max_turns" for stop in self.stops):
-            msgspec.structs.force_setattr(self, "stops", (*self.stops, max_turns(MAX_TURNS)))
-        check_settings(self.settings)
-        self.make_runner()  # raises for what cannot be, now and not in each run
-
-    def make_runner(self) -> ToolRunner:
-        """Make the runner of one run."""
-        return ToolRunner(self.tools, **self.runner)
-
-    def make_request(self, history: History, number: int, run_id: str) -> Request:
-        """Make the request of one turn."""
-        sent: object = history if self.prepare_history is None else self.prepare_history(history)
-        if not isinstance(sent, History):
-            raise TypeError(f"prepare_history returns the History to be sent, not {type(sent).__name__}")
-        return Request(sent, self.tools, settings=self.settings, number=number, run_id=run_id)
-
-
-class TurnEnd(msgspec.Struct, frozen=True, tag_field="type", tag="turn_end"):
-    """The end of one request: its answer is read, and each of the calls has its result.
-
-    `number` counts the run's requests from 0; `model` is the place of the one that was asked among the agent's.
-    An answer that is `discarded` never came, or broke off before any tool had begun: it is not in the history and is
-    asked for again, so what was shown of it does not count; `failure` says why.
-    `lost` lists what the provider has no words for: a setting that it does not have, a name that it may refuse.
-    """
-
-    number: int
-    response: ParsedResponse
-    results: tuple[ToolResult, ...] = ()
-    model: int = 0
-    discarded: bool = False
-    failure: ModelFailure | None = None
-    lost: tuple[Loss, ...] = ()
-
-
-AgentItem: TypeAlias = Item | TurnEnd
-"""What a run yields."""
-
-
-class RunResult(msgspec.Struct, Generic[Output], frozen=True):
-    """The end of a run.
-
-    `output` is None where a stop ended the run without one.  `stopped_by` is None if the run ended by itself; else it
-    is the reason of a stop, or a word of `streamparse.runtime.loop.Finish`.  `usage` is what all answers have cost.
-    `approvals` are the requests without an answer.  `refused` counts the calls that did not run, by the code of their
-    result's failure.  `history` goes into the next `run`.
-    """
-
-    output: Output | None
-    stopped_by: str | None
-    usage: TokenCounts
-    approvals: tuple[ApprovalRequest, ...]
-    refused: dict[str, int]
-    history: History
-
-
-class Stopped(Exception):
-    """A run that was awaited ended without an output; `result` has its history, and the reason as `stopped_by`."""
-
-    def __init__(self, result: RunResult[Any]) -> None:
-        super().__init__(f"the run ended without an output: {result.stopped_by}")
-        self.result = result
-
-    def __reduce__(self) -> tuple[type[Stopped], tuple[RunResult[Any]]]:
-        return Stopped, (self.result,)
-
-    @property
-    def history(self) -> History:
-        """The conversation up to here."""
-        return self.result.history
 
 
 class OpenAnswer(NamedTuple):
     """An answer that is being read."""
 
     request: Request
-    stream: AsyncEventStream
+    answer: Answer
     turn: Run
 
 
@@ -155,7 +57,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
     """
 
     def __init__(self, settings: AgentSettings, history: History, deps: Any) -> None:
-        self.id = uuid.uuid4().hex
+        self.id: str = uuid.uuid4().hex
         self._settings = settings
         self._given = history
         self._deps = deps
@@ -167,6 +69,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             output_tool=None if settings.output_tool is None else settings.output_tool.name,
             ask_again=settings.ask_again,
             run_id=self.id,
+            complaints=settings.complaints,
         )
         self._buffer: Buffer[AgentItem] = Buffer(MAX_BUFFERED)
         self._approvals: dict[str, ApprovalRequest] = {}
@@ -301,10 +204,16 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             finish = self._loop.finish
             if finish is not None and finish.stopped_by == "model_failed":
                 error = self._error or ModelError(self._loop.failure.message if self._loop.failure else "")
+            self._buffer.put(self._end_run(error))
         except Exception as raised:  # noqa: BLE001 - by a stop or `prepare_history`: the user's; raised at the consumer
             error = raised
         finally:
             self._buffer.close(error)
+
+    def _end_run(self, error: BaseException | None) -> RunEnd:
+        result = self.result
+        failure = None if error is None else describe_failure(error).message
+        return RunEnd(result.output, result.stopped_by, result.usage, result.approvals, result.refused, failure)
 
     async def _follow_loop(self, first: loop.Command | None) -> None:
         command = first
@@ -348,31 +257,59 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         self._number, self._model, self._error, self._request = send.number, send.model, None, None
         if self._is_cancelled:
             return loop.RequestFailed(ModelFailure("cancelled"), self._clock())
-        self._request = request = self._settings.make_request(send.history, send.number, self.id)
+        settings, state, request = self._settings, self._loop.state, None
         source: Any = None
         with self._limit_wait() as scope:
-            source = await attempt(partial(self._models[send.model], request))
-        if isinstance(source, Failure):
-            return loop.RequestFailed(self._note_error(source.error), self._clock())
-        if scope.cancelled_caught:
+            tier = settings.find_tier(state)
+            self._request = request = await settings.make_request(send, state, tier, self.id)
+            source = await attempt(partial(ask_model, self._models[send.model], request))
+        if isinstance(source, Failure) and request is not None:
+            failure = self._note_error(source.error)
+            if failure.refuses_tools:
+                self._learn(request, None)
+            source = self._find_refused_body(source.error, request)
+            if source is None:
+                return loop.RequestFailed(failure, self._clock())
+        if scope.cancelled_caught or request is None:
             why = "cancelled" if self._is_cancelled else "out of time"
             return loop.RequestFailed(ModelFailure(why), self._read_clock_after(scope))
-        return await self._read_answer(request, source)
+        return await self._read_answer(request, source, tier, is_last=send.is_last)
 
-    async def _read_answer(self, request: Request, source: Any) -> loop.AnswerEnded:
-        stream = aiter_events(
-            source, request.wire, dialects=request.dialects, reasoning=request.reasoning, tools=self._settings.tools,
-            quoted="calls" if "quoted" in self._settings.runner.get("allow", ()) else "text",
-        )  # fmt: skip
+    def _find_refused_body(self, error: BaseException, request: Request) -> Any:
+        """Find the answer in a refusal that holds what the model wrote (Groq), if calls can be read of it."""
+        body = read_refusal(error) if isinstance(error, Exception) else None
+        generation = None if body is None else find_failed_generation(parse_response(body))
+        return body if generation is not None and read_generation(generation, request.tools) is not None else None
+
+    async def _read_answer(self, request: Request, source: Any, tier: int, *, is_last: bool) -> loop.AnswerEnded:
+        settings = self._settings
+        reads_quoted = "quoted" in settings.runner.get("allow", ())
+        answer = Answer(request, source, request.tools, reads_quoted=reads_quoted)
         deadline = self._loop.deadline
         left = None if deadline is None else max(deadline - self._clock(), 1e-6)
-        turn = self._runner.run(stream, deps=self._deps, run_id=self.id, turn=request.number, time_limit=left)
-        self._answer = OpenAnswer(request, stream, turn)
+        only = None
+        if is_last:
+            only = frozenset() if settings.output_tool is None else frozenset((settings.output_tool.name,))
+        turn = self._runner.run(
+            answer, deps=self._deps, run_id=self.id, turn=request.number, time_limit=left, tier=tier, only=only
+        )
+        self._answer = OpenAnswer(request, answer, turn)
         if self._is_cancelled:
             turn.stop()
-        ended = await attempt(partial(self._show_items, turn))
+        ended = await attempt(partial(self._show_items, self._answer))
         failure = self._note_error(ended.error) if isinstance(ended, Failure) else None
         return self._sum_up(self._answer, failure)
+
+    def _learn(self, request: Request, answer: Answer | None) -> None:
+        """Tell the learner what came of a request; without an answer the server took no tools."""
+        learner = self._settings.learner
+        name = request.model or getattr(self._models[self._model], "name", "")
+        if learner is None or not name:
+            return
+        if answer is None:
+            learner.record(name, NATIVE, "refused")
+        for response in () if answer is None else answer.responses:
+            learner.observe(name, response, tool_names=request.tools.names)
 
     def _note_error(self, error: BaseException) -> ModelFailure:
         """Keep what a model or its source raised, to raise it if nothing helps; say what it means."""
@@ -384,7 +321,9 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             self._error.__cause__ = error
         return failure
 
-    async def _show_items(self, turn: Run) -> None:
+    async def _show_items(self, open_answer: OpenAnswer) -> None:
+        turn, number = open_answer.turn, open_answer.request.number
+        partials = Partials(open_answer.answer, self._settings.output_tool)
         async for item in turn:
             if isinstance(item, ApprovalRequest):
                 self._approvals[item.key] = item
@@ -392,17 +331,23 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
                     self._was_denied = True
                     turn.deny(item, DENIED)
             self._buffer.put(item)
+            if isinstance(item, ToolCallStart | ToolCallDelta | ToolCallComplete):
+                shown = partials.read(item)
+                if shown is not None:
+                    self._buffer.put_latest((number, shown.index), shown)
             is_late = False
             while self._buffer.is_full and not self._is_cancelled and not is_late:
                 with self._limit_wait() as scope:
                     await self._buffer.wait_for_room()
                 is_late = scope.cancelled_caught  # the turn is over, too: what still comes is bounded
 
-    def _sum_up(self, answer: OpenAnswer, failure: ModelFailure | None = None) -> loop.AnswerEnded:
-        answer.stream.parser.close()  # does nothing, unless the answer was left before its end
+    def _sum_up(self, open_answer: OpenAnswer, failure: ModelFailure | None = None) -> loop.AnswerEnded:
+        request, answer, turn = open_answer
+        answer.close()
+        self._learn(request, answer)
         return loop.AnswerEnded(
-            answer.stream.parser.response, self._clock(), tuple(answer.turn.results), answer.request.provider,
-            answer.request.model, failure, self._was_denied,
+            answer.response, self._clock(), tuple(turn.results), request.provider, request.model, failure,
+            self._was_denied,
         )  # fmt: skip
 
     @contextmanager

@@ -7,6 +7,7 @@ An item costs an append and a pop: a wake-up is made only when a side really wai
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Hashable
 from typing import Generic, NamedTuple, TypeVar
 
 import anyio
@@ -17,7 +18,7 @@ T = TypeVar("T")
 class _Latest(NamedTuple):
     """Stands in the queue for an item that may still be replaced."""
 
-    key: int
+    key: Hashable
 
 
 class Buffer(Generic[T]):
@@ -28,7 +29,7 @@ class Buffer(Generic[T]):
 
     def __init__(self, size: int) -> None:
         self._items: deque[T | _Latest] = deque()
-        self._latest: dict[int, T] = {}
+        self._latest: dict[Hashable, T] = {}
         self._size = size
         self._closed = False
         self._failure: BaseException | None = None
@@ -48,7 +49,7 @@ class Buffer(Generic[T]):
         self._items.append(item)
         self._wake_consumer()
 
-    def put_latest(self, key: int, item: T) -> None:
+    def put_latest(self, key: Hashable, item: T) -> None:
         """Add an item, in place of the one with the same key if that was not taken yet."""
         if key not in self._latest:
             self._items.append(_Latest(key))
@@ -74,9 +75,16 @@ class Buffer(Generic[T]):
             if self._arrived is not None:
                 raise RuntimeError("this run has a consumer already; two cannot share it")
             await self._wait_for_item()
-        item = items.popleft()
+        return self._pop()
+
+    def take_all(self) -> list[T]:
+        """Remove all items that are there."""
+        return [self._pop() for _ in range(len(self._items))]
+
+    def _pop(self) -> T:
+        item = self._items.popleft()
         # At half, not at each item: the sides would take turns for every single one.
-        if self._taken is not None and len(items) <= self._size // 2:
+        if self._taken is not None and len(self._items) <= self._size // 2:
             self._taken.set()
             self._taken = None
         return self._latest.pop(item.key) if isinstance(item, _Latest) else item

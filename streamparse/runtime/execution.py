@@ -22,6 +22,7 @@ import anyio.lowlevel
 from streamparse.findings import describe_exception, unwrap_group
 from streamparse.json import PartialReader
 from streamparse.runtime.admission import copy_arguments, find_needed
+from streamparse.runtime.error_kinds import find_kind
 from streamparse.runtime.facts import Open, Start
 from streamparse.runtime.retries import resolve_retry_after
 from streamparse.runtime.threads import Failure, Job, Threads
@@ -32,7 +33,7 @@ from streamparse.tools.tool import InvalidArguments, Tool, bind
 
 T = TypeVar("T")
 
-MAX_ERROR = 2000  # characters of a tool's own error that are kept; the model gets to see fewer
+MAX_ERROR = 2000  # bound: characters of a tool's own error that are kept; the model gets to see fewer
 
 
 async def attempt(work: Callable[[], Awaitable[T]]) -> T | Failure:
@@ -152,12 +153,12 @@ class OpenCall:
     """
 
     def __init__(self, tool: Tool) -> None:
-        self.texts = {name: OpenText() for name in tool.streamed}
-        self.is_offered = False
+        self.texts: dict[str, OpenText] = {name: OpenText() for name in tool.streamed}
+        self.is_offered: bool = False
         self._needed = find_needed(tool)
         self._required = tool.streamed & tool.required
         self._reader = PartialReader(streamed=tool.streamed, on_text=lambda name, text: self.texts[name].put(text))
-        self.decided = anyio.Event()  # the call counts, or does not
+        self.decided: anyio.Event = anyio.Event()  # the call counts, or does not
 
     def feed(self, fragment: str) -> dict[str, Any] | None:
         """Read on; return the arguments that are closed, once: when a text has begun and those needed are there."""
@@ -203,9 +204,9 @@ class Execution:
         self.start = start
         self.tool = tool
         self.call = call
-        self.scope = anyio.CancelScope()
+        self.scope: anyio.CancelScope = anyio.CancelScope()
         assert tool.function is not None
-        self.function = tool.function
+        self.function: Callable[..., Any] = tool.function
         self.job: Job | None = None if is_async(tool.function) else Job(f"streamparse tool {tool.name}", threads)
         self.has_begun = False
         self.partial: Any = None
@@ -285,12 +286,12 @@ def _describe(error: BaseException, max_result: int) -> ToolFailure:
     if isinstance(error, ToolError):
         details = _reduce_details(resolve_retry_after(error.details, time.time()), max_result)
         message = cut_text(error.message, MAX_ERROR)
-        return ToolFailure(error.kind, message, "raised", details, error.recoverable, error.suggestion)
+        return ToolFailure(error.kind, message, error.code, details, error.recoverable, error.suggestion)
     if isinstance(error, InvalidArguments):
         return ToolFailure("validation", str(error), "invalid_value")
     if isinstance(error, UnusableResult):
         return ToolFailure("execution", str(error), "bad_result")
-    return ToolFailure("execution", cut_text(describe_exception(error), MAX_ERROR))
+    return ToolFailure(find_kind(error), cut_text(describe_exception(error), MAX_ERROR))
 
 
 def _reduce_details(details: dict[str, Any], max_result: int) -> dict[str, Any]:

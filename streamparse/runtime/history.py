@@ -19,8 +19,10 @@ from msgspec.structs import replace
 from streamparse.loss import Translation
 from streamparse.providers.adapters import adapter_for
 from streamparse.response import BrokenCall, ParsedResponse, ToolCall
+from streamparse.runtime.imported import read_conversation
 from streamparse.runtime.messages import describe_omission, write_messages, write_turns
 from streamparse.runtime.rounds import Entry, Prompt, PromptPart, Round
+from streamparse.runtime.values import cut_text
 from streamparse.tools import ToolResult
 from streamparse.writing.content import decode_text_document
 from streamparse.writing.parts import Document, Image, Message, Text
@@ -28,12 +30,12 @@ from streamparse.writing.results import show_result
 
 CountTokens: TypeAlias = Callable[[str], int]
 
-_BYTES_OF_A_TOKEN: Final = 3
-_BYTES_OF_A_TOKEN_IN_PDF: Final = 25
-# What Anthropic counts at most, for 1.15 megapixels; others count less.
+_BYTES_OF_A_TOKEN: Final = 3  # source: tokenizers make fewer tokens of English (4 bytes) and Chinese
+_BYTES_OF_A_TOKEN_IN_PDF: Final = 25  # source: Anthropic counts 1,500 to 3,000 a page; the bytes of a page are a guess
 # https://docs.anthropic.com/en/docs/build-with-claude/vision
-_TOKENS_OF_A_PICTURE: Final = 1600
-_TOKENS_AROUND: Final = 4  # what the markers around a message, a call or a result take
+_TOKENS_OF_A_PICTURE: Final = 1600  # source: the most of Anthropic, for 1.15 megapixels; others count less
+_TOKENS_AROUND: Final = 4  # source: the markers around a message, a call or a result in chat templates
+_LEAST_TEXT: Final = 200  # bound: characters of a result that stay: what was cut must be said
 
 
 class History(msgspec.Struct, frozen=True):
@@ -48,6 +50,20 @@ class History(msgspec.Struct, frozen=True):
     system: str = ""
     entries: tuple[Entry, ...] = ()
     omitted: int = 0
+
+    @classmethod
+    def from_messages(cls, provider: str, messages: Sequence[Mapping[str, Any]], model: str = "") -> History:
+        """Return the conversation that messages of a provider hold, as its requests have them.
+
+        The texts of system messages become `system`; where that is another field of the request (Anthropic, Gemini,
+        Bedrock), put it there: `msgspec.structs.replace(history, system=…)`.  `model` is the one that answered, if its
+        thoughts and signatures are to go back to it.
+        Raises ValueError for an unknown provider, TypeError for what is no list of messages.
+        """
+        if isinstance(messages, (str, bytes, Mapping)) or not all(isinstance(each, Mapping) for each in messages):
+            raise TypeError("messages must be a list of a provider's messages, each a dict")
+        adapter = adapter_for(provider)
+        return cls(*read_conversation(adapter.read_messages(list(messages)), adapter.name, model))
 
     def with_prompt(self, prompt: str | PromptPart | Iterable[str | PromptPart]) -> History:
         """Return the history with one more prompt: text, a picture, a document, or several of them.
@@ -89,8 +105,9 @@ class History(msgspec.Struct, frozen=True):
         """Return the history without its oldest rounds: with at most so many `rounds`, in at most so many `tokens`.
 
         The system's words, the prompts before the first round (the task), the latest round and what follows it always
-        stay, also if they are more than `tokens`; so does the prompt that the first kept round answers.  Whole rounds
-        go, with the prompts between them, and a note says so to the model.
+        stay; so does the prompt that the first kept round answers.  Whole rounds go, with the prompts between them, and
+        a note says so to the model.  If that is not enough, the results of the rounds that stay are cut, the longest
+        most.
         `count_tokens` counts the tokens of a text.  Without it a token is taken for each 3 bytes of UTF-8, which is
         more than tokenizers make of English (about 4) or Chinese.  A picture always counts 1,600 tokens, and a PDF one
         for each 25 bytes but at least 1,600.
@@ -101,6 +118,7 @@ class History(msgspec.Struct, frozen=True):
         entries = self.entries if rounds is None else _keep_rounds(self.entries, rounds)
         if tokens is not None:
             entries = _keep_tokens(entries, self.system, tokens, count_tokens)
+            entries = _cut_results(entries, self.system, tokens, count_tokens or _estimate_tokens)
         kept = replace(self, entries=entries)
         return replace(kept, omitted=self.omitted + len(self.rounds) - len(kept.rounds))
 
@@ -147,7 +165,7 @@ def _copy_response(response: ParsedResponse) -> ParsedResponse:
         name: list(getattr(response, name))
         for name in ("tool_calls", "broken_calls", "intents", "items", "order", "errors")
     }
-    return replace(response, **copies, formats=dict(response.formats), raw_response=None)
+    return replace(response, **copies, dialects=dict(response.dialects), raw_response=None)
 
 
 # -- what is left out --------------------------------------------------------------------------------------
@@ -179,6 +197,53 @@ def _keep_tokens(entries: Sequence[Entry], system: str, most: int, count: CountT
         if fixed + sum(sizes[each] for each in answered[place]) + following[place] <= most:
             return _keep_from(entries, place)
     return _keep_from(entries, places[-1])
+
+
+def _cut_results(entries: tuple[Entry, ...], system: str, most: int, count: CountTokens) -> tuple[Entry, ...]:
+    """Cut texts of results so that all fits into `most` tokens: the longest first, to one length."""
+    excess = sum(_count_entry(entry, count) for entry in entries) + count(system) - most
+    if excess <= 0:
+        return entries
+    texts = {
+        (place, number): text
+        for place, entry in enumerate(entries)
+        if isinstance(entry, Round)
+        for number, result in enumerate(entry.results)
+        if (text := _find_text(result)) is not None
+    }
+    sizes = {key: count(text) for key, text in texts.items()}
+    share, left = 0, sum(sizes.values()) - excess
+    for number, size in enumerate(sorted(sizes.values())):
+        share = max(left, 0) // (len(sizes) - number)
+        if size > share:
+            break
+        left -= size
+    cut = {key: _cut_to_tokens(texts[key], share, count) for key, size in sizes.items() if size > share}
+    return tuple(_replace_texts(entry, place, cut) for place, entry in enumerate(entries))
+
+
+def _find_text(result: ToolResult) -> str | None:
+    """Find what of a result can be cut; None for an error, and for pictures and documents."""
+    if result.error is not None or not all(isinstance(part, Text) for part in show_result(result)):
+        return None
+    return result.result if isinstance(result.result, str) else msgspec.json.encode(result.result).decode()
+
+
+def _cut_to_tokens(text: str, most: int, count: CountTokens) -> str:
+    length = len(text)
+    while length > _LEAST_TEXT and (size := count(cut := cut_text(text, length))) > most:
+        length = max(_LEAST_TEXT, min(length - 1, length * most // size))
+    return cut_text(text, length) if length <= _LEAST_TEXT else cut
+
+
+def _replace_texts(entry: Entry, place: int, cut: Mapping[tuple[int, int], str]) -> Entry:
+    if not isinstance(entry, Round):
+        return entry
+    results = [
+        replace(result, result=cut[place, number], truncated=True) if (place, number) in cut else result
+        for number, result in enumerate(entry.results)
+    ]
+    return replace(entry, results=tuple(results))
 
 
 def _find_rounds(entries: Sequence[Entry]) -> list[int]:

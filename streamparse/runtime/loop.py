@@ -11,6 +11,7 @@ The shell that obeys it on an event loop is `streamparse.runtime.agent`.
 | has text that ends in what is written as a call, and is none | once, the model is asked whether it meant to call |
 | calls a tool that ends the run, and it succeeds | the run ends with its value, once all calls are answered |
 | is broken by the model (no call where one was announced, nothing at all) | it is asked again, at most twice in a row |
+| says that its server takes no tools | the same question, with the tools in the prompt; so for the rest of the run |
 | is broken by its server or the connection, and no tool has begun (but the output's) | forgotten, and asked for again |
 | is broken by them after a tool has begun | kept, and the next request follows |
 | holds a call that failed for good (`"fatal"`), or that nobody was there to approve | the run ends, if it is kept |
@@ -25,22 +26,41 @@ stays for the rest of the run.  The model never reads of a failure of the connec
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
-from typing import Any, Final, TypeAlias
+from typing import Final
 
 import msgspec
 
 from streamparse.finish_reasons import is_paused
+from streamparse.negotiate import says_no_tools
 from streamparse.response import ParsedResponse
 from streamparse.runtime.history import History
+from streamparse.runtime.loop_facts import (
+    AnswerEnded,
+    Command,
+    Fact,
+    Finish,
+    Interrupted,
+    RequestFailed,
+    Send,
+    Started,
+    Wait,
+    Waited,
+)
 from streamparse.runtime.model_failures import ModelFailure, find_model_delay
 from streamparse.runtime.rounds import Round
 from streamparse.runtime.stops import MaxStop, RunState, StopCondition
 from streamparse.tools import ToolResult
 from streamparse.usage import TokenCounts
 
-MAX_COMPLAINTS: Final = 2  # how often in a row a model reads that its answer is of no use
+__all__ = [
+    "AnswerEnded", "Command", "Fact", "Finish", "Interrupted", "Loop", "RequestFailed", "Send", "Started", "Wait",
+    "Waited",
+]  # fmt: skip
+
+MAX_COMPLAINTS: Final = 2  # bound: how often in a row a model reads that its answer is of no use
+ANSWER_NOW: Final = "You have got the same result again and again. Call no tool any more: answer with what you know."
 ASK_AGAIN: Final = (
     "The end of your answer looks like a call of a tool, but it is text, and nothing was run. "
     "If you meant to call a tool, call it. If not, repeat your answer."
@@ -54,102 +74,13 @@ SERVER_FAULTS: Final = frozenset(
 OUR_FAULTS: Final = frozenset(("wrong_wire", "limit_line", "limit_event", "limit_pending", "limit_total"))
 
 
-# -- facts -------------------------------------------------------------------------------------------------
-
-
-class Started(msgspec.Struct, frozen=True, tag=True):
-    """The run begins with this history, the prompt in it."""
-
-    history: History
-    at: float
-
-
-class RequestFailed(msgspec.Struct, frozen=True, tag=True):
-    """The model gave no answer to the latest request."""
-
-    failure: ModelFailure
-    at: float
-
-
-class AnswerEnded(msgspec.Struct, frozen=True, tag=True):
-    """The answer to the latest request is read, and each of its calls has its result.
-
-    `provider` names whose words it came in, `model` who said them.  `failure` is what broke the connection, even
-    after the end of the answer.  `awaits_approval` says that a call was not run because nobody was there to approve
-    it.
-    """
-
-    response: ParsedResponse
-    at: float
-    results: tuple[ToolResult, ...] = ()
-    provider: str = ""
-    model: str = ""
-    failure: ModelFailure | None = None
-    awaits_approval: bool = False
-
-
-class Waited(msgspec.Struct, frozen=True, tag=True):
-    """The time of a `Wait` has come, or that of the whole run."""
-
-    at: float
-
-
-class Interrupted(msgspec.Struct, frozen=True, tag=True):
-    """The run was cancelled; `heard` is the part of the latest answer's text that has reached the user, None for all.
-
-    If an answer is being read, its `AnswerEnded` follows.
-    """
-
-    at: float
-    heard: str | None = None
-
-
-Fact: TypeAlias = Started | RequestFailed | AnswerEnded | Waited | Interrupted
-
-
-# -- commands ----------------------------------------------------------------------------------------------
-
-
-class Send(msgspec.Struct, frozen=True, tag=True):
-    """Send a request to this model, by its place among the agent's; report `AnswerEnded` or `RequestFailed`.
-
-    `number` is the turn's; no two requests of a run have the same.
-    """
-
-    model: int
-    history: History
-    number: int
-
-
-class Wait(msgspec.Struct, frozen=True, tag=True):
-    """Report `Waited` at this time."""
-
-    until: float
-
-
-class Finish(msgspec.Struct, frozen=True, tag=True):
-    """The run is over.
-
-    `stopped_by` is None if it ended by itself, with its output.  Else it is the reason of a stop, or one of
-    `"cancelled"`, `"approval"`, `"length"`, `"filter"`, `"refusal"`, `"fatal"`, `"broken_answers"`, `"model_failed"`.
-    `is_structured` says that `output` holds the arguments of the output tool.
-    """
-
-    stopped_by: str | None = None
-    output: Any = None
-    has_output: bool = False
-    is_structured: bool = False
-
-
-Command: TypeAlias = Send | Wait | Finish
-
-
 class Loop:
     """The turns of one run.
 
         command = loop.take(Started(history, at))
 
-    `models` is how many there are to ask.  `ending` are the names of the tools that end the run; the arguments of
+    `models` is how many there are to ask; `complaints` says of each how often in a row it may read that its answer is
+    of no use, if not `MAX_COMPLAINTS` times.  `ending` are the names of the tools that end the run; the arguments of
     `output_tool`, if there is one, are the output, and text alone does not count as one.  With `ask_again` a model
     whose answer ends in what is written as a call, and is none, is asked once whether it meant to call.
 
@@ -168,18 +99,22 @@ class Loop:
         output_tool: str | None = None,
         ask_again: bool = True,
         run_id: str = "run",
+        complaints: Sequence[int] = (),
     ) -> None:
-        self.history = History()
-        self.tokens = TokenCounts()
+        self.history: History = History()
+        self.tokens: TokenCounts = TokenCounts()
         self.finish: Finish | None = None
         self.failure: ModelFailure | None = None
-        self.was_discarded = False
+        self.was_discarded: bool = False
         self._models = models
         self._stops = tuple(stops)
         self._ending = ending
         self._output_tool = output_tool
         self._ask_again = ask_again
         self._was_asked_again = False  # since the latest call
+        self._may_complain = complaints or (MAX_COMPLAINTS,) * models
+        self._last_reason: str | None = None  # of the stop that asks for one more answer, without calls
+        self._tools_in_prompt = False
         self._run_id = run_id
         self._started = 0.0
         self._now = 0.0
@@ -228,6 +163,13 @@ class Loop:
         """The rounds of this run."""
         return tuple(entry for entry in self.history.entries[self._given :] if isinstance(entry, Round))
 
+    @property
+    def state(self) -> RunState:
+        """What a stop, and what else a user gives as a function, may look at."""
+        rounds = self._rounds
+        seconds = self._now - self._started
+        return RunState(turns=len(rounds), seconds=seconds, tokens=self.tokens, history=self.history, rounds=rounds)
+
     # -- an answer -------------------------------------------------------------------------------------
 
     def _read_answer(self, answer: AnswerEnded) -> Command:
@@ -250,7 +192,10 @@ class Loop:
         if failure is not None:
             return self._ask_after_failure(failure)
         self._failures = 0
-        return self._find_output(results) or self._go_on(response, results)
+        output = self._find_output(results)
+        if output is not None or self._last_reason is None:
+            return output or self._go_on(response, results)
+        return self._end(Finish(self._last_reason, response.content or None, has_output=bool(response.content)))
 
     def _keep(self, answer: AnswerEnded) -> None:
         heard = self._interrupted.heard if self._interrupted is not None else None
@@ -287,7 +232,7 @@ class Loop:
             self._was_asked_again = False
             return self._ask()
         self._complaints += 1
-        if self._complaints > MAX_COMPLAINTS:
+        if self._complaints > self._may_complain[self._model]:
             return self._end(Finish("broken_answers"))
         if not has_answers:  # else the results say it
             self.history = self.history.with_prompt(f"Your answer could not be used: {fault}.")
@@ -315,20 +260,28 @@ class Loop:
         reason = self._find_stop()
         if reason is not None:
             return self._end(Finish(reason))
+        if self._last_reason is None:
+            self._last_reason = next(self._find_reasons(wants_answer=True), None)
+            if self._last_reason is not None:
+                self.history = self.history.with_prompt(ANSWER_NOW)
         self._number += 1
         self._is_answering = True
-        return Send(self._model, self.history, self._number)
+        is_last = self._last_reason is not None
+        return Send(self._model, self.history, self._number, is_last, self._tools_in_prompt)
 
     def _ask_after_failure(self, failure: ModelFailure) -> Command:
         self.failure = failure
         if (reason := self._find_stop()) is not None:
             return self._end(Finish(reason))
+        if failure.refuses_tools and not self._tools_in_prompt:
+            self._tools_in_prompt = True
+            return self._ask()
         delay = find_model_delay(failure, self._failures, f"{self._run_id}:{self._number}")
         if delay is not None:
             self._failures += 1
             return Wait(self._now + delay)
         if self._model + 1 < self._models:
-            self._model, self._failures = self._model + 1, 0
+            self._model, self._failures, self._tools_in_prompt = self._model + 1, 0, False
             return self._ask()
         return self._end(Finish("model_failed"))
 
@@ -356,16 +309,19 @@ class Loop:
         return None if self._interrupted is None else self._end(Finish("cancelled"))
 
     def _find_stop(self) -> str | None:
-        rounds = self._rounds
-        seconds = self._now - self._started
-        state = RunState(turns=len(rounds), seconds=seconds, tokens=self.tokens, history=self.history, rounds=rounds)
+        """Find why the run is to end now."""
+        return next(self._find_reasons(wants_answer=False), None)
+
+    def _find_reasons(self, *, wants_answer: bool) -> Iterator[str]:
+        """Find the reasons of the stops that end a run at once, or of those that want one more answer first."""
+        state = self.state
         for stop in self._stops:
-            reason: object = stop(state)
-            if isinstance(reason, str):
-                return reason
-            if reason is not None:  # a bool, or the coroutine of an async function
-                raise TypeError(f"a stop returns a text, the reason, or None; {stop!r} returned {reason!r}")
-        return None
+            if wants_answer == (isinstance(stop, MaxStop) and stop.answer):
+                reason: object = stop(state)
+                if isinstance(reason, str):
+                    yield reason
+                elif reason is not None:  # a bool, or the coroutine of an async function
+                    raise TypeError(f"a stop returns a text, the reason, or None; {stop!r} returned {reason!r}")
 
     def _end(self, finish: Finish) -> Finish:
         self.finish = finish
@@ -380,7 +336,11 @@ def _find_server_fault(response: ParsedResponse) -> ModelFailure | None:
     """Find what the server or the connection did to an answer that is not ok, by the errors in its stream."""
     for error in response.errors:
         if error.scope == "stream" and error.code in SERVER_FAULTS | OUR_FAULTS:
-            return ModelFailure(f"{error.code}: {error.message}", is_retryable=error.code in SERVER_FAULTS)
+            return ModelFailure(
+                f"{error.code}: {error.message}",
+                is_retryable=error.code in SERVER_FAULTS,
+                refuses_tools=says_no_tools(error.message),
+            )
     return None
 
 

@@ -38,12 +38,12 @@ Headers: TypeAlias = Mapping[str, str]
 Model: TypeAlias = Callable[[Request], Awaitable[AsyncSource]]
 """Any async function that returns a source."""
 
-TIMEOUT: Final = 600.0
-CONNECT_TIMEOUT: Final = 10.0
-MAX_ERROR_BODY: Final = 64 * 1024  # bytes of an error's body that are read
-ERROR_BODY_SECONDS: Final = 5.0
-CLOSE_SECONDS: Final = 5.0
-_SHOWN: Final = 500
+TIMEOUT: Final = 600.0  # source: the default of the SDKs of OpenAI and Anthropic, in seconds
+CONNECT_TIMEOUT: Final = 10.0  # bound: seconds until the next model is tried
+MAX_ERROR_BODY: Final = 64 * 1024  # bound: bytes of an error's body that are read
+ERROR_BODY_SECONDS: Final = 5.0  # bound: the wait for them
+CLOSE_SECONDS: Final = 5.0  # bound: the wait for a connection to close
+_SHOWN: Final = 500  # bound: characters of a server's error in a message
 _REDACTED: Final = "[api key]"
 # How headers, and parameters of a query, are called whose value is a key
 _HOLDS_SECRET: Final = re.compile(r"auth|key|token|secret|cookie|credential|^(?:code|sig|signature)$")
@@ -86,6 +86,8 @@ class HTTPModel:
         self.name = endpoint.name
         self.provider = endpoint.provider
         self.url = endpoint.url
+        if client is None:
+            _import_httpx()  # what is missing is said here, and not at the first request
         self._endpoint = endpoint
         self._given = client
         self._client = client
@@ -103,7 +105,10 @@ class HTTPModel:
             asked.provider, asked.name, tools_in=asked.tools_in, dialect=asked.dialect,
             instructions=asked.instructions, **{**asked.settings, **request.settings},
         )  # fmt: skip
-        request.read_as(asked.wire, dialects=asked.dialects, reasoning=asked.reasoning)
+        dialects = asked.dialects
+        if request.tools_in != asked.tools_in == "request":  # the server has said that it takes no tools
+            dialects = add_dialect(asked.dialect, dialects)
+        request.read_as(asked.wire, dialects=dialects, reasoning=asked.reasoning)
         content = msgspec.json.encode(body)
         question = client.build_request("POST", asked.url, content=content, headers={**_JSON, **asked.headers})
         response = await client.send(question, stream=True, follow_redirects=False)
@@ -214,7 +219,7 @@ def http_model(
         dialects = "all"
     if tools_in == "prompt":
         get_prompt(dialect)
-        dialects = (dialect, *((dialects,) if isinstance(dialects, str) else dialects))
+        dialects = add_dialect(dialect, dialects)
     StreamParser(spoken, dialects=dialects, reasoning=reasoning)  # raises for an unknown dialect
     endpoint = Endpoint(
         url=find_answer_url(url, spoken, name), provider=provider, name=name, wire=spoken, timeout=timeout,
@@ -269,6 +274,21 @@ def check_model(model: object) -> None:
     """Raise TypeError for what is not a model."""
     if not (isinstance(model, NegotiatedFormat) or callable(model)):
         raise TypeError(f"a model is an async function, an HTTPModel or a NegotiatedFormat, not {type(model).__name__}")
+
+
+def add_dialect(dialect: str, dialects: Dialects) -> Dialects:
+    """Return what is looked for, with the dialect first that the prompt teaches."""
+    return (dialect, *((dialects,) if isinstance(dialects, str) else dialects))
+
+
+async def ask_model(model: Model, request: Request) -> AsyncSource:
+    """Return a model's source; raises TypeError for a model that is no async function."""
+    answer: object = model(request)
+    if not isinstance(answer, Awaitable):
+        kind = type(answer).__name__
+        raise TypeError(f"a model is an `async def` that returns a source; {model!r} returned {kind}, not an awaitable")
+    source: AsyncSource = await answer
+    return source
 
 
 def _merge_headers(written: dict[str, str], given: Headers | None) -> dict[str, str]:

@@ -27,12 +27,13 @@ from typing import Final
 import msgspec
 
 from streamparse.findings import describe_exception, unwrap_group
+from streamparse.negotiate import says_no_tools
 from streamparse.providers.endpoints import CLIENTS
 from streamparse.repair.refusals import find_statuses, get_member, get_metadata
 from streamparse.runtime.retries import Backoff, count_seconds_until
 from streamparse.tools.errors import read_seconds
 
-MAX_RETRIES: Final = 2
+MAX_RETRIES: Final = 2  # source: the default of the SDKs of OpenAI and Anthropic
 MODEL_BACKOFF: Final = Backoff(first=0.5, most=8.0)
 
 _RETRYABLE: Final = frozenset((408, 409, 429))
@@ -49,8 +50,8 @@ _MISTAKES: Final = (
     *(TypeError, ValueError, LookupError, AttributeError, NameError, AssertionError, ArithmeticError, ImportError),
     *(NotImplementedError, RecursionError),
 )
-_MOST_CAUSES: Final = 8
-_SHOWN: Final = 500
+_MOST_CAUSES: Final = 8  # bound: the chain of causes that is followed, which may be a circle
+_SHOWN: Final = 500  # bound: characters of an exception in a message
 
 
 class ModelError(Exception):
@@ -71,12 +72,16 @@ class ModelError(Exception):
 
 
 class ModelFailure(msgspec.Struct, frozen=True):
-    """Why a model did not answer: `status` is None if no answer came, `retry_after` is in seconds."""
+    """Why a model did not answer: `status` is None if no answer came, `retry_after` is in seconds.
+
+    `refuses_tools` says that the server answers this model's requests only without tools.
+    """
 
     message: str
     status: int | None = None
     retry_after: float | None = None
     is_retryable: bool = False
+    refuses_tools: bool = False
 
 
 def describe_failure(error: BaseException, now: float | None = None) -> ModelFailure:
@@ -93,10 +98,11 @@ def describe_failure(error: BaseException, now: float | None = None) -> ModelFai
         if status is not None:
             headers = _find_headers(each)
             wanted: float | None = each.retry_after if isinstance(each, ModelError) else read_retry_after(headers, now)
-            return ModelFailure(message, status, wanted, _is_retryable(status, headers))
+            refuses = 400 <= status < 500 and says_no_tools(f"{message} {getattr(each, 'text', '')}")
+            return ModelFailure(message, status, wanted, _is_retryable(status, headers), refuses)
     if isinstance(error, ModelError):
         return ModelFailure(message, None, error.retry_after, is_retryable=True)
-    return ModelFailure(message, is_retryable=any(_is_transport(each) for each in _find_causes(error)))
+    return ModelFailure(message, is_retryable=any(is_transport(each) for each in _find_causes(error)))
 
 
 def find_model_delay(failure: ModelFailure, retries: int, key: str) -> float | None:
@@ -136,7 +142,8 @@ def _is_retryable(status: int, headers: Mapping[str, str]) -> bool:
     return status in _RETRYABLE or status >= 500
 
 
-def _is_transport(error: BaseException) -> bool:
+def is_transport(error: BaseException) -> bool:
+    """Whether an exception says that a connection failed, or could not be made."""
     if isinstance(error, OSError) and not _is_of_client(type(error)):
         return not isinstance(error, _PROGRAMS)
     kinds = [kind for kind in type(error).__mro__ if _is_of_client(kind)]

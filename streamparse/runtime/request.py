@@ -56,12 +56,13 @@ class Request:
     `body` writes the whole JSON body, and remembers which wire the answer is in: the answer is parsed with `wire`,
     `dialects` and `reasoning`; `provider` and `model` were asked, as `History.with_round` wants them.  A model
     whose answer is to be read otherwise says so with `read_as`.  `lost` lists what the provider has no words for.
+    `tools_in` is "prompt" once the server has said that it takes no tools; `body` then teaches them in the prompt.
     `number` is that of the turn in its run, from 0.  Each attempt, and each model, gets a Request of its own.
     """
 
     __slots__ = (
         "_is_read_as", "dialects", "history", "lost", "model", "number", "provider", "reasoning", "run_id", "settings",
-        "tools", "wire",
+        "tools", "tools_in", "wire",
     )  # fmt: skip
 
     def __init__(
@@ -72,6 +73,7 @@ class Request:
         *,
         number: int = 0,
         run_id: str = "",
+        tools_in: ToolsIn = "request",
     ) -> None:
         """Take the conversation, tools of any kind, and settings; raises TypeError for an unknown setting."""
         self.history = history
@@ -80,6 +82,7 @@ class Request:
         check_settings(self.settings)
         self.number = number
         self.run_id = run_id
+        self.tools_in = tools_in
         self.provider = ""
         self.model = ""
         self.wire = "auto"
@@ -94,7 +97,7 @@ class Request:
         model: str,
         *,
         stream: bool = True,
-        tools_in: ToolsIn = "request",
+        tools_in: ToolsIn | None = None,
         dialect: str = "hermes",
         instructions: str = "",
         **settings: Any,
@@ -111,6 +114,7 @@ class Request:
         """
         name = find_format(provider)
         check_settings(settings)
+        tools_in = "prompt" if self.tools_in == "prompt" else tools_in or "request"
         wanted = {key: value for key, value in {**self.settings, **settings}.items() if value is not None}
         self.lost = []
         question = replace(self._read_conversation(name, model, instructions, wanted), model=model, stream=stream)
@@ -175,5 +179,5 @@ def merge_body(body: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, A
 def check_settings(settings: Mapping[str, Any]) -> None:
     """Raise TypeError for an unknown setting."""
     if unknown := sorted(settings.keys() - SETTINGS):
-        known = ", ".join(sorted(SETTINGS))
-        raise TypeError(f"unknown settings {unknown}: known are {known}; a provider's own go into extra_body")
+        known = list_known(unknown[0], sorted(SETTINGS))
+        raise TypeError(f"unknown settings {unknown}; {known}; a provider's own go into extra_body")

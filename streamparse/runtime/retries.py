@@ -15,7 +15,7 @@ import msgspec
 
 from streamparse.tools import RETRYABLE, Tool, ToolFailure
 
-MAX_RETRY_AFTER: Final = 60.0  # who asks to be left alone for longer is not tried again in this turn
+MAX_RETRY_AFTER: Final = 60.0  # bound: seconds; who asks for more is not tried again in this turn
 
 
 class Backoff(msgspec.Struct, frozen=True):

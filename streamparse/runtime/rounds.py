@@ -56,7 +56,7 @@ OUTCOME_UNKNOWN: Final = (
 _OPEN: Final = "truncated_call"
 _ABOUT_TEXT: Final = (CITATION, "annotation", "citation", "audio")
 _SIGNATURES: Final = (*THOUGHT_ITEMS, "reasoning", SIGNATURE)
-_LONGEST_NOTE: Final = 600
+_LONGEST_NOTE: Final = 600  # bound: characters of a note to the model about what was left out
 
 _Call: TypeAlias = ToolCall | BrokenCall
 

@@ -32,8 +32,8 @@ Item: TypeAlias = Event | ToolResult | Progress | ApprovalRequest
 Batch: TypeAlias = Event | Sequence[Event]
 """What a source yields: an event, or the list of them that one `feed` returned."""
 
-TURN_SECONDS = 0.001  # how long a source that never waits is read before the others get a turn
-CLOSE_SECONDS = 5.0  # how long the source may take to close after a cancellation
+TURN_SECONDS = 0.001  # bound: how long a source that never waits keeps the event loop
+CLOSE_SECONDS = 5.0  # bound: how long the source may take to close after a cancellation
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -85,6 +85,15 @@ class Run(AsyncIterator[Item]):
 
     def __anext__(self) -> Awaitable[Item]:
         return self._buffer.take()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing runs any more; items may still be there."""
+        return self._over.is_set()
+
+    def take_now(self) -> list[Item]:
+        """Return the items that have come, without waiting."""
+        return self._buffer.take_all()
 
     def take_over(self, earlier: Run) -> None:
         """Let the calls wait that need what threads of an earlier run hold, which go on."""

@@ -7,11 +7,12 @@ import uuid
 from collections.abc import AsyncIterable, Callable, Collection, Iterable
 from functools import partial
 from types import TracebackType
-from typing import Any, Never, Self
+from typing import Any, Never, Self, TypedDict
 
 import anyio
 import anyio.abc
 
+from streamparse.limits import MIB
 from streamparse.repair import Gate, Guard
 from streamparse.runtime.admission import Allowed, read_allowed
 from streamparse.runtime.run import Batch, Run, Settings
@@ -19,7 +20,27 @@ from streamparse.runtime.threads import Threads
 from streamparse.runtime.turn import Turn
 from streamparse.tools import ToolResult
 
-MIB = 1024 * 1024
+
+class CommonOptions(TypedDict, total=False):
+    """The keywords of `ToolRunner` that an `Agent` takes as they are."""
+
+    limit: int
+    timeout: float | None
+    time_limit: float | None
+    max_result: int
+    max_buffered: int
+    guards: Iterable[Guard]
+    coerce: bool
+    sanitise: bool
+    allow: Collection[Allowed]
+    clock: Callable[[], float]
+    wall_clock: Callable[[], float]
+
+
+class RunnerOptions(CommonOptions, total=False):
+    """The keywords of `ToolRunner`."""
+
+    tier: int
 
 
 class ToolRunner:
@@ -73,7 +94,7 @@ class ToolRunner:
         _check_counts(limit=limit, max_buffered=max_buffered, max_result=max_result)
         _check_seconds(timeout=timeout, time_limit=time_limit)
         self._settings = Settings(gate, max_result, max_buffered, clock)
-        self._make_turn = partial(Turn, gate, limit, timeout=timeout, allow=read_allowed(allow, old))
+        self._make_turn = partial(Turn, limit=limit, timeout=timeout, allow=read_allowed(allow, old))
         self._time_limit = time_limit
         self._wall_clock = wall_clock
         self._threads = Threads(limit)
@@ -119,11 +140,14 @@ class ToolRunner:
         run_id: str | None = None,
         turn: int = 0,
         time_limit: float | None = None,
+        tier: int | None = None,
+        only: Collection[str] | None = None,
     ) -> Run:
         """Begin to read events, one by one or in lists as `feed` returns them, and to run the calls in them.
 
         `deps` is what tools find in their `ToolContext`.  `run_id` and `turn` make the idempotency keys of the calls;
-        without a `run_id` one is drawn.  `time_limit` is this run's, where it is shorter than the runner's.
+        without a `run_id` one is drawn.  `time_limit` is this run's, where it is shorter than the runner's.  `tier` is
+        the one that is unlocked in this run, and `only` names the tools that may be called, if not all.
         A plain iterable is read in the event loop, so it must not block.  A new run stops the one before it.
         Raises RuntimeError outside of the `async with` block.
         """
@@ -134,6 +158,7 @@ class ToolRunner:
             self._run.stop()
         limits = [each for each in (self._time_limit, time_limit) if each is not None]
         machine = self._make_turn(
+            self._settings.gate.restrict(tier, only),
             time_limit=min(limits, default=None),
             run_id=uuid.uuid4().hex if run_id is None else run_id,
             number=turn,

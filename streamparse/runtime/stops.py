@@ -16,7 +16,7 @@ from streamparse.runtime.history import History
 from streamparse.runtime.rounds import Round
 from streamparse.usage import TokenCounts
 
-MAX_TURNS: Final = 20  # the turns of a run whose agent names no other limit
+MAX_TURNS: Final = 20  # bound: the turns of a run whose agent names no other limit
 
 
 class RunState(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,11 +38,15 @@ StopCondition: TypeAlias = Callable[[RunState], str | None]
 
 
 class MaxStop(msgspec.Struct, frozen=True):
-    """A stop as soon as something that is counted has reached its `most`; `name` is that of its function."""
+    """A stop as soon as something that is counted has reached its `most`; `name` is that of its function.
+
+    With `answer` the model is asked once more first, for an answer without calls.
+    """
 
     name: str
     most: float
     count: Callable[[RunState], float]
+    answer: bool = False
 
     def __post_init__(self) -> None:
         if not self.most > 0:  # NaN, too
@@ -71,9 +75,12 @@ def max_tokens(tokens: int) -> MaxStop:
     return MaxStop("max_tokens", tokens, lambda state: state.tokens.total)
 
 
-def max_repeats(repeats: int) -> MaxStop:
-    """Stop once the model has got the same result of the same call so many times in this run."""
-    return MaxStop("max_repeats", repeats, _count_repeats)
+def max_repeats(repeats: int, *, answer: bool = False) -> MaxStop:
+    """Stop once the model has got the same result of the same call so many times in this run.
+
+    With `answer` it is asked once more, without tools; the run ends with what it says then.
+    """
+    return MaxStop("max_repeats", repeats, _count_repeats, answer)
 
 
 def _count_repeats(state: RunState) -> int:

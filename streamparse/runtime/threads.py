@@ -79,10 +79,10 @@ class Job:
 
     def __init__(self, name: str, threads: Threads) -> None:
         self.name = name
-        self.is_abandoned = False
+        self.is_abandoned: bool = False
         self._threads = threads
         self._call_soon = find_event_loop()
-        self.ended = anyio.Event()  # the function that was begun has returned
+        self.ended: anyio.Event = anyio.Event()  # the function that was begun has returned
         self._outcome: Any = None
         self._thread: threading.Thread | None = None
 

@@ -28,16 +28,16 @@ from streamparse.schema.annotations import encode_value as encode_known
 from streamparse.writing.content import write_block
 from streamparse.writing.parts import Document, Image, Text
 
-_TAIL: Final = 4  # the end of a text that is cut gets one character of so many
+_TAIL: Final = 4  # source: most of what matters stands first; one character in four is kept for the end
 _MEDIA: Final = frozenset(
     ("image", "image_url", "input_image", "document", "file", "input_file", "audio", "input_audio", "video", "resource")
 )
 _MEDIA_TYPES: Final = frozenset(("mimeType", "mime_type", "media_type"))
 _BYTES: Final = (bytes, bytearray, memoryview)
 _PARTS: Final = (Text, Image, Document)
-_DEPTH: Final = 8  # how deep pictures are looked for
-_LEAST: Final = 400  # bytes of a text of an object that are worth keeping
-_MOST_ITEMS: Final = 1_000_000  # items of a sequence of the user's own, such as a range
+_DEPTH: Final = 8  # bound: how deep pictures are looked for
+_LEAST: Final = 400  # source: bytes; a shorter piece of an object tells a model nothing
+_MOST_ITEMS: Final = 1_000_000  # bound: the items of a sequence of the user's own, such as a range
 _FAILURES: Final = (TypeError, ValueError, OverflowError, RecursionError)
 
 

@@ -18,12 +18,9 @@ from streamparse.findings import truncate
 from streamparse.schema.ecma_regex import HUGE, Pattern
 from streamparse.schema.walk import follow_pointer, list_subschemas
 
-# Steps of looking at one value with one schema; a step is some nanoseconds, as that of a pattern at one character.
-_STEP: Final = 16
-# How often at most a schema is applied again where `unevaluated…` needs its result.
-_TWICE: Final = 4
-# Pairs of a schema and a value that are counted one by one.
-_PLACES: Final = 500_000
+_STEP: Final = 16  # source: looking at one value takes as long as a pattern at so many characters
+_TWICE: Final = 4  # source: how often at most a schema is applied again where `unevaluated…` needs its result
+_PLACES: Final = 500_000  # bound: the pairs of a schema and a value that are counted one by one
 
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 # The list of a `Node` that the schemas of a keyword are in; those of others are items.
@@ -84,7 +81,7 @@ class Cost:
 
         if _sum_paths(None, look) is None:  # a schema applies itself to the same value
             raise ValueError("it refers to itself without end")
-        self.factor = _sum_paths(self._root, _weigh) if is_linear else None
+        self.factor: int | None = _sum_paths(self._root, _weigh) if is_linear else None
 
     def count_steps(self, arguments: Any) -> int:
         """Return how many steps it takes at most to look at arguments."""

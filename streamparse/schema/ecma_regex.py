@@ -21,19 +21,13 @@ from typing import Any, Final
 
 import msgspec
 
-# Bytes that the engine may use for one pattern: `(a{1000}){1000}` would need gigabytes.
-SIZE_LIMIT: Final = 16 << 20
-# Steps back that one search may take, where the pattern has look-arounds or back-references.
-BACKTRACK_LIMIT: Final = 10_000
-# More steps than are ever taken.
-HUGE: Final = 1 << 62
-# Steps above which no text is searched.
-_MOST_STEPS: Final = 300_000_000
+SIZE_LIMIT: Final = 16 << 20  # bound: bytes for one pattern; `(a{1000}){1000}` would need gigabytes
+BACKTRACK_LIMIT: Final = 10_000  # bound: the steps back of one search with look-arounds or back-references
+HUGE: Final = 1 << 62  # source: more steps than are ever taken
+_MOST_STEPS: Final = 300_000_000  # bound: the seconds of one search, at some nanoseconds a step
 _FAILURES: Final = ("BacktrackLimitExceeded", "RegexEngineFailure")
-# Parts that a pattern may have once its counts are written out.
-_LARGEST: Final = 20_000
-# Parts that a set of Unicode's counts for: it is compiled to many.
-_LARGE_SET: Final = 10
+_LARGEST: Final = 20_000  # bound: the parts of a pattern once its counts are written out
+_LARGE_SET: Final = 10  # source: the parts that a set of Unicode's is compiled to, about
 
 _SETS: Final = r"\\[pP]\{[^{}]*\}|\\[dDwWsS]"
 _ESCAPE: Final = (

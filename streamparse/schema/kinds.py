@@ -64,7 +64,7 @@ _NUMBERS: Final = {
 _ADORNED: Final = lazy_re(r"^\+?(-?)0*(?=[0-9])")
 _CONTAINERS: Final = {"object": "{", "array": "[", "quoted": '"'}
 _CONTAINER_TYPES: Final = {"object": dict, "array": list, "quoted": str}
-_LONGEST_SCALAR: Final = 1000
+_LONGEST_SCALAR: Final = 1000  # bound: characters that are matched again with each piece of a value
 _COMBINED: Final = ("anyOf", "oneOf", "allOf")
 
 

@@ -42,10 +42,8 @@ _PYTHON_TYPES: Final = {
     "str": "string", "int": "integer", "float": "number", "bool": "boolean", "dict": "object", "list": "array",
 }  # fmt: skip
 _DESCRIBING: Final = frozenset(("default", "examples", "title", "description", "$comment"))
-# Levels of nested schemas.
-_DEEPEST: Final = 100
-# The size of a schema: two for each schema in it, and one for each part of its patterns.
-_MOST: Final = 20_000
+_DEEPEST: Final = 100  # bound: the recursion into nested schemas
+_MOST: Final = 20_000  # bound: the size of a schema: two for each schema in it, and one for each part of its patterns
 
 
 class Rewriting:
@@ -58,10 +56,10 @@ class Rewriting:
     def __init__(self, schema: dict[str, Any]) -> None:
         self.unread: dict[str, None] = {}
         self.patterns: dict[str, Pattern] = {}
-        self.is_linear = True
+        self.is_linear: bool = True
         self._size = 0
         self._is_draft_4 = str(schema.get("$schema")).rstrip("#") == _DIALECTS[0]
-        self.schema = self._rewrite(schema)
+        self.schema: Any = self._rewrite(schema)
         if any(pattern.linear is None for pattern in self.patterns.values()):
             self.is_linear = False
             self._size, self.patterns = 0, {}

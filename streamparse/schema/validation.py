@@ -24,12 +24,9 @@ if TYPE_CHECKING:
     from jsonschema_rs import ValidationError  # imported on use
 
 MISSING: Final = "JSON Schema checks need `pip install jsonschema-rs`"
-# Characters of a schema as JSON.
-_LARGEST: Final = 4 << 20
-# Nested brackets; `Limits.max_depth` is below that, and no recursion exceeds Python's stack.
-_DEEPEST_VALUE: Final = 150
-# `Limits.max_number`, by its own digits; Python refuses to write numbers of many more.
-_LARGEST_NUMBER: Final = 10**1000
+_LARGEST: Final = 4 << 20  # bound: characters of a schema as JSON
+_DEEPEST_VALUE: Final = 150  # bound: Python's stack; `Limits.max_depth` is below it
+_LARGEST_NUMBER: Final = 10**1000  # source: `Limits.max_number`; Python refuses to write numbers of many more digits
 
 _CODES: Final = {
     "required": "missing_parameter",
@@ -38,18 +35,12 @@ _CODES: Final = {
     "type": "wrong_type",
 }
 _SAYS_OF_OTHERS: Final = {"additionalProperties", "patternProperties", "unevaluatedProperties"}
-# Findings of one call: more help no model.
-_MOST: Final = 20
-# Branches of a choice that a message names.
-_BRANCHES: Final = 3
-# A value that was text may hold text again.
-_PASSES: Final = 4
-# Steps of one check, of some nanoseconds each.
-_MOST_STEPS: Final = 300_000_000
-# Looks at a value up to which errors are listed: that makes a look a thousand times as expensive.
-_MOST_LOOKS: Final = 20_000
-# Characters of values that the errors of one check may hold together; each takes several bytes.
-_MOST_REPORTED: Final = 32 << 20
+_MOST: Final = 20  # bound: the findings of one call; more help no model
+_BRANCHES: Final = 3  # bound: the branches of a choice that a message names
+_PASSES: Final = 4  # bound: how often text in text is read
+_MOST_STEPS: Final = 300_000_000  # bound: the seconds of one check, at some nanoseconds a step
+_MOST_LOOKS: Final = 20_000  # bound: the seconds of listing errors, which makes a look a thousand times as expensive
+_MOST_REPORTED: Final = 32 << 20  # bound: characters of values in the errors of one check; each takes several bytes
 
 _TOO_LONG: Final = Finding("too_costly", "it takes too long to compare the arguments with the tool's schema")
 

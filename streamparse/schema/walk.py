@@ -29,10 +29,8 @@ _IN_PLACE: Final = frozenset(
      "propertyNames", "not", "if", "then", "else", "contentSchema")
 )  # fmt: skip
 
-# Schemas that inlining may make of one: references may multiply.
-_MOST: Final = 4096
-# Schemas inside each other that are inlined; those of requests come from anywhere.
-_DEEPEST: Final = 64
+_MOST: Final = 4096  # bound: the schemas that inlining makes of one; references may multiply
+_DEEPEST: Final = 64  # bound: the schemas inside each other that are inlined; those of requests come from anywhere
 
 
 def list_subschemas(schema: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:

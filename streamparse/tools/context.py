@@ -12,8 +12,8 @@ from typing import Annotated, Any, Final, Generic, TypeVar
 from streamparse.patterns import lazy_re
 from streamparse.tools.result import StateChange
 
-_MAX_CHANGES: Final = 1000
-_MAX_PATH: Final = 4096
+_MAX_CHANGES: Final = 1000  # bound: the changes that one call reports
+_MAX_PATH: Final = 4096  # source: PATH_MAX of Linux
 _SURROGATE: Final = lazy_re("[\ud800-\udfff]")
 
 Deps = TypeVar("Deps")
@@ -60,11 +60,11 @@ class ToolContext(Generic[Deps]):
         is_cancelled: Callable[[], bool] = lambda: False,
         report: Callable[[Any], Awaitable[None]] = _report_nothing,
     ) -> None:
-        self.id = id
-        self.idempotency_key = idempotency_key
-        self.attempt = attempt
-        self.deadline = deadline
-        self.deps = deps
+        self.id: str = id
+        self.idempotency_key: str = idempotency_key
+        self.attempt: int = attempt
+        self.deadline: float | None = deadline
+        self.deps: Deps = deps
         self.state_changes: list[StateChange] = []
         self._is_cancelled = is_cancelled
         self._report = report

@@ -29,11 +29,9 @@ ErrorKind: TypeAlias = Literal[
 RETRYABLE: Final = frozenset(("timeout", "network", "quota"))
 """The kinds after which another attempt may go well."""
 
-# Characters of an error that the model gets to see.
-_MAX_TEXT: Final = 600
+_MAX_TEXT: Final = 600  # bound: characters of an error that the model gets to see
 
-# Characters of a tool's name in it: a model may call a tool that does not exist by any name.
-_MAX_NAME: Final = 100
+_MAX_NAME: Final = 100  # bound: characters of a tool's name in it, which a model may invent
 
 # Control characters but for tab and line ends, and halves of surrogate pairs.
 _UNFIT: Final = lazy_re("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -53,10 +51,11 @@ SUGGESTIONS: Final[dict[str, str]] = {
 class ToolError(Exception):
     """Raised by a tool to say what kind of failure this is.
 
-    `message` says why.  `suggestion` says what the model may try; without one there is a sentence for each kind.
-    `details` are JSON values for the program; `{"retry_after": 3}` (or `"Retry-After"`, the header's text) says in
-    seconds, or as an HTTP date or a `datetime`, when another attempt makes sense; the runner makes seconds of a date.
-    `recoverable` says whether another call may go well, by default for all kinds but `fatal`.
+    `message` says why.  `code` is a stable word for programs (`"no_route"`).  `suggestion` says what the model may try;
+    without one there is a sentence for each kind.  `details` are JSON values for the program; `{"retry_after": 3}` (or
+    `"Retry-After"`, the header's text) says in seconds, or as an HTTP date or a `datetime`, when another attempt makes
+    sense; the runner makes seconds of a date.  `recoverable` says whether another call may go well, by default for all
+    kinds but `fatal`.
 
     Raises ValueError for an unknown kind.
     """
@@ -66,6 +65,7 @@ class ToolError(Exception):
         kind: ErrorKind,
         message: str,
         *,
+        code: str = "raised",
         details: dict[str, Any] | None = None,
         recoverable: bool | None = None,
         suggestion: str = "",
@@ -75,6 +75,7 @@ class ToolError(Exception):
         super().__init__(message)
         self.kind: ErrorKind = kind
         self.message = str(message)
+        self.code = str(code)
         self.details = {} if details is None else dict(details)
         self.recoverable = kind != "fatal" if recoverable is None else bool(recoverable)
         self.suggestion = str(suggestion or "")
@@ -84,9 +85,10 @@ class ToolFailure(msgspec.Struct, frozen=True):
     """Why a call has no value.
 
     `code` is stable, for programs: that of a broken call's `Error` or of a `Finding`, or one of the runtime's own:
-    `raised`, `bad_result`, `timed_out`, `no_place`, `stopped`, `out_of_time`, `unfinished`, `late`, `divided`,
-    `quoted`, `recovered`, `repaired`, `revoked`, `denied`, `no_function`, `guard_failed`, `declaration_failed`,
-    `crashed`.  The details of `recovered` and `repaired` say the `reason`, with an `explanation`.
+    `raised` (if the `ToolError` brought no code), `bad_result`, `timed_out`, `no_place`, `stopped`, `out_of_time`,
+    `unfinished`, `late`, `divided`, `quoted`, `recovered`, `repaired`, `revoked`, `denied`, `no_function`,
+    `guard_failed`, `declaration_failed`, `crashed`.  The details of `recovered` and `repaired` say the `reason`, with
+    an `explanation`.
     The other fields are those of `ToolError`.
     """
 

@@ -21,6 +21,8 @@ from streamparse.schema.annotations import can_be_none, encode_value, make_value
 from streamparse.schema.docstring import read_docstring
 from streamparse.tools.context import Streamed, is_context, read_streamed
 
+# Keywords by which a schema may have more properties than it lists
+_COMPOUND = ("$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas")
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
@@ -109,6 +111,36 @@ def check_streamed(function: Callable[..., Any]) -> None:
     annotations = getattr(_find_annotated(function), "__annotations__", {}).values()
     if not isinstance(function, Described) and any(Streamed.__name__ in str(each) for each in annotations):
         read_signature(function)
+
+
+def find_misfit(function: Callable[..., Any], schema: dict[str, Any]) -> str | None:
+    """Say why a function cannot be called with what a JSON Schema of its arguments describes; None if it can.
+
+    A schema whose properties are not all known (`$ref`, `anyOf`, none at all) fits.
+    """
+    properties = schema.get("properties")
+    if not isinstance(properties, dict) or isinstance(function, Described):
+        return None
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # of C
+        return None
+    try:
+        bound = read_signature(function).bound
+    except TypeError:  # annotations that JSON does not have: its arguments are passed as they come
+        bound = frozenset(function.keywords) if isinstance(function, partial) else frozenset()
+    named = {name: each for name, each in parameters.items() if each.kind in _NAMED and name not in bound}
+    takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
+    unknown = [name for name in properties if name not in named and not takes_any]
+    is_closed = all(keyword not in schema for keyword in _COMPOUND)
+    required = [name for name, each in named.items() if each.default is each.empty and is_closed]
+    missing = [name for name in required if name not in properties]
+    if unknown:
+        return f"its function takes no {', '.join(map(repr, unknown))}, which the schema has"
+    if missing:
+        hint = "; a context is annotated ToolContext" if missing == ["ctx"] else ""
+        return f"its function needs {', '.join(map(repr, missing))}, which the schema does not have{hint}"
+    return None
 
 
 def is_async(function: Callable[..., Any]) -> bool:

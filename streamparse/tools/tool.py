@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, get_args, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, TypeVar, Unpack, get_args, overload
 
 import msgspec
 
 from streamparse.findings import describe_exception
+from streamparse.unknown_names import check_keywords
 
 if TYPE_CHECKING:
     from streamparse.tools.signature import Signature
@@ -40,7 +41,8 @@ class Tool(msgspec.Struct, frozen=True, dict=True):
     - `description`: read from the function's docstring if the `parameters` are read from the function.
     - `parameters`: a JSON Schema of an object.  Without one it is read from the function's annotations and docstring;
       `{}` without a function means that the schema is not known.
-    - `function`: called with the arguments by name; it may be a coroutine function.
+    - `function`: called with the arguments by name; it may be a coroutine function.  It must take each parameter that
+      the schema has, and need no other.
     - `effect`: what a call does; when it starts, and whether it is repeated, follows from that (`runtime.turn`).
     - `timeout`: seconds for each attempt; None: the runner's.
     - `tier`: the runner must have unlocked this tier for the call to run.
@@ -87,12 +89,14 @@ class Tool(msgspec.Struct, frozen=True, dict=True):
 
     def _check_function(self, function: Callable[..., Any]) -> None:
         """Check what is called, and read from it what was not given."""
-        from streamparse.tools.signature import check_streamed, read_signature  # noqa: PLC0415 - dicts have no function
+        from streamparse.tools.signature import check_streamed, find_misfit, read_signature  # noqa: PLC0415 - dicts have no function
 
         if not callable(function):
             raise TypeError(f"tool {self.name!r}: the function cannot be called: {function!r}")
         if self.parameters:
             check_streamed(function)
+            if (misfit := find_misfit(function, self.parameters)) is not None:
+                raise TypeError(f"tool {self.name!r}: {misfit}")
             return
         signature = self.__dict__["signature"] = read_signature(function)
         msgspec.structs.force_setattr(self, "parameters", signature.schema)
@@ -171,37 +175,42 @@ def validate(tool: Tool, arguments: dict[str, Any], *, without_streamed: bool = 
     return None
 
 
+class ToolOptions(TypedDict, total=False):
+    """The fields of a `Tool` that `@tool` takes."""
+
+    name: str | None
+    description: str
+    parameters: dict[str, Any]
+    effect: Effect
+    timeout: float | None
+    tier: int
+    strict: bool
+    lock: Lock | None
+    needs_approval: NeedsApproval
+    retries: int
+    category: str
+    ends: bool
+
+
 @overload
 def tool(function: Function, /) -> Function: ...
 
 
 @overload
-def tool(
-    *,
-    name: str | None = ...,
-    description: str = ...,
-    effect: Effect = ...,
-    timeout: float | None = ...,
-    tier: int = ...,
-    strict: bool = ...,
-    lock: Lock | None = ...,
-    needs_approval: NeedsApproval = ...,
-    retries: int = ...,
-    category: str = ...,
-    ends: bool = ...,
-) -> Callable[[Function], Function]: ...
+def tool(**fields: Unpack[ToolOptions]) -> Callable[[Function], Function]: ...
 
 
-def tool(
-    function: Callable[..., Any] | None = None, /, *, name: str | None = None, **fields: Any
-) -> Callable[..., Any]:
+def tool(function: Callable[..., Any] | None = None, /, **fields: Unpack[ToolOptions]) -> Callable[..., Any]:
     """Declare a function as a tool: `@tool`, or `@tool(effect="read", ...)` with the fields of `Tool`.
 
     The function stays what it was, and carries its `Tool` as the attribute `tool`.
     """
 
+    check_keywords("tool", fields, ToolOptions.__annotations__)
+
     def declare(function: Function) -> Function:
-        setattr(function, TOOL_ATTRIBUTE, Tool(name or function.__name__, function=function, **fields))
+        given: dict[str, Any] = {**fields, "name": fields.get("name") or function.__name__, "function": function}
+        setattr(function, TOOL_ATTRIBUTE, Tool(**given))
         return function
 
     return declare if function is None else declare(function)

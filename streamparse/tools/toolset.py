@@ -18,7 +18,7 @@ from streamparse.tools.tool import TOOL_ATTRIBUTE, Tool
 # Keywords with which the root of a schema may require more than its `required` says.
 _COMPOUND = ("$ref", "allOf", "anyOf", "oneOf", "not", "if")
 
-_MAX_REFERENCES = 16
+_MAX_REFERENCES = 16  # bound: references in a row that are followed, which may be a circle
 
 # GPT's own word for the tools of a request, and Gemini's.
 _NAMESPACES = ("functions.", "default_api.", "default_api:")
@@ -118,7 +118,7 @@ class Toolset(Mapping[str, Tool]):
 
 
 _NO_TOOLS = Toolset()
-_MOST_KEPT = 256 * 1024  # bytes of definitions; longer ones are read each time
+_MOST_KEPT = 256 * 1024  # bound: bytes of definitions that are kept; longer ones are read each time
 
 
 def read_toolset(tools: Iterable[Any] | None) -> Toolset:

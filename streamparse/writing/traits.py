@@ -37,8 +37,8 @@ NO_NAME = "unnamed"
 
 _REFUSED_IN_IDS = re.compile(r"[^a-zA-Z0-9_-]")
 _NO_WORD = re.compile(r"[^a-zA-Z0-9_]")
-_LONGEST_NAME = 64
-_DIGITS = 8
+_LONGEST_NAME = 64  # source: https://platform.openai.com/docs/api-reference/chat/create: 64 characters
+_DIGITS = 8  # source: 32 bits: no two of some thousand ids collide
 
 
 class NamePolicy(msgspec.Struct, frozen=True):

@@ -19,7 +19,7 @@ from streamparse.providers.adapters import (
 )
 from streamparse.writing.prompts import PROMPTS
 
-MANUAL = Path(__file__).parents[2] / "docs" / "adapters.md"
+MANUAL = Path(__file__).parents[2] / "docs" / "providers" / "adapters.md"
 CALL = sp.ToolCall("now", {"zone": "CET"}, "c1", raw='{ "zone": "CET" }')
 
 

@@ -1,4 +1,4 @@
-"""What the tables of `docs/performance.md` stand on: reads that are the stream, cut, and gates that are seen."""
+"""What the tables of `docs/internals/performance.md` stand on: cut reads, and gates that are seen."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from minimal import find_minimal_floor
 from performance import TABLES, replace_between
 from reads import RECORDED, cut_by_bytes, cut_by_frames, deal_reads, take_frames
 
-PAGE = (Path(__file__).parents[2] / "docs" / "performance.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "internals" / "performance.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", RECORDED)

@@ -35,7 +35,7 @@ text        Look:
             here \\x1b[31m
 call 0      look  c1
             {"a": 1}
-run 0       look({"a":1})  native
+complete 0  look({"a":1})  native
 done        ended by the server: tool_calls
 """
 
@@ -183,7 +183,9 @@ def test_a_chunk_size_must_be_positive(body: Path) -> None:
 
 
 def test_wires_are_listed_one_a_line() -> None:
-    assert run("wires").stdout.decode().split() == list(sp.WIRES)
+    lines = run("wires").stdout.decode().splitlines()
+    assert [line.split()[0] for line in lines] == list(sp.WIRES)
+    assert all(line.endswith(".") and len(line.split()) > 2 for line in lines)
 
 
 def test_bench_gives_a_row_for_each_stream_of_a_folder_and_their_sum(body: Path) -> None:
@@ -216,7 +218,8 @@ def test_timeline_takes_the_times_that_lie_beside_the_body(body: Path) -> None:
     assert (result.returncode, result.stdout.decode()) == (0, f"{page}\n"), result.stderr
     html = page.read_text("utf-8")
     assert "<title>An &lt;answer&gt;</title>" in html
-    assert "finish reason at 500 ms, end at 600 ms" in html
+    assert "first byte after 100 ms" in html
+    assert "finish reason at 400 ms, end at 500 ms" in html
     assert '<td class="won">100 ms</td>' in html
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import streamparse as sp
-from streamparse.cli.formats import EXAMPLE_TOOLS
+from streamparse.cli.dialects import EXAMPLE_TOOLS
 from streamparse.detection import Findings, detect_format
 from streamparse.frames import FRAMERS
 

@@ -62,7 +62,7 @@ COMMANDS = {
     "bench": ["bench", "--seconds", "0", "FILE"],
     "timeline": ["timeline", "FILE", "-o", "/dev/null"],
     "wires": ["wires"],
-    "formats": ["formats", "--markdown"],
+    "dialects": ["dialects", "--markdown"],
     "version": ["--version"],
     "help": ["--help"],
     "help of a command": ["parse", "--help"],

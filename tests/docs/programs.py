@@ -10,12 +10,14 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-__all__ = ["BLOCK", "ROOT", "SERVER", "can_run", "run_program"]
+__all__ = ["BLOCK", "ROOT", "SDK_PAGES", "SERVER", "can_run", "run_program"]
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 SERVER = "http://127.0.0.1:8080"
 """Where the documents say that a model is."""
+SDK_PAGES = ("start/loop", "recipes/loop", "recipes/frameworks")
+"""Pages whose programs run each alone, because each stands on an SDK that may be absent."""
 
 
 def can_run(source: str) -> bool:

@@ -10,17 +10,19 @@ from typing import Any
 
 import pytest
 from model_server import ModelServer
+from programs import SDK_PAGES
 from serving import serving
 
 PROGRAM = re.compile(r"^```python\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
 PROGRAMS = {
-    page.stem: blocks
-    for page in sorted((ROOT / "docs").glob("*.md"))
-    if page.stem not in {"recipes", "sdks"}  # their programs run each alone
+    name: blocks
+    for page in sorted(DOCS.rglob("*.md"))
+    if (name := page.relative_to(DOCS).with_suffix("").as_posix()) not in SDK_PAGES
     if (blocks := PROGRAM.findall(page.read_text(encoding="utf-8")))
 }
-NEEDED = {"repair": "jsonschema_rs"}
+NEEDED = {"providers/repair": "jsonschema_rs"}
 
 
 SERVER = "http://127.0.0.1:8080"
@@ -47,8 +49,8 @@ def test_the_programs_of_a_page_run_in_order(page: str, server: str, monkeypatch
 
 
 def test_an_agent_with_two_tools_is_ten_lines(server: str, capsys: pytest.CaptureFixture[str]) -> None:
-    program = PROGRAMS["agents"][0]
+    program = PROGRAMS["agents/agents"][0]
     assert len([line for line in program.splitlines() if line.strip()]) <= MOST_LINES
-    code = compile(program.replace(SERVER, server), "docs/agents.md", "exec", dont_inherit=True)
+    code = compile(program.replace(SERVER, server), "docs/agents/agents.md", "exec", dont_inherit=True)
     exec(code, {"__name__": "agents"})  # noqa: S102 - our own page
     assert "the README says" in capsys.readouterr().out

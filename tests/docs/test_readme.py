@@ -78,7 +78,7 @@ def test_the_readme_is_short_and_begins_with_a_program() -> None:
 
 
 def _commands() -> list[list[str]]:
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     blocks = [block for page in pages for kind, block in BLOCK.findall(page.read_text("utf-8")) if kind == "sh"]
     lines = {line: None for block in blocks for line in block.splitlines() if line.strip()}
     return [shlex.split(line.split("| ")[-1], comments=True) for line in lines]
@@ -101,13 +101,13 @@ def test_a_command_of_the_documents_works(command: list[str], tmp_path: Path) ->
 
 def test_every_make_target_that_the_documents_name_exists() -> None:
     targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
     named = {name for page in pages for name in re.findall(r"`make (\w+)`", page.read_text(encoding="utf-8"))}
     assert {"demo", "test", "bench"} <= named <= targets
 
 
 def test_every_file_that_the_documents_link_to_or_name_exists() -> None:
-    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         text = page.read_text(encoding="utf-8")
         links = {page.parent / link.split("#")[0] for link in re.findall(r"\]\(([\w./-]+)[#\w-]*\)", text)}
         written = r"(?!:\n\n +```)"  # the name of a file that a recipe writes stands before what it holds
@@ -123,7 +123,7 @@ LAWS = (
 
 
 def test_the_page_of_the_guarantees_states_every_law() -> None:
-    page = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "parser" / "guarantees.md").read_text(encoding="utf-8")
     laws = page.split("## The laws")[1].split("## ")[0]
     stated = re.findall(r"^(\d+)\. \*\*(\w[\w ]+)\*\*: ", laws, re.MULTILINE)
     assert stated == [(str(number), law) for number, law in enumerate(LAWS, 1)]

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 from model_server import ModelServer
-from programs import BLOCK, ROOT, can_run, run_program
+from programs import BLOCK, ROOT, SDK_PAGES, can_run, run_program
 from serving import proxied, serving
 
 PROGRAMS = [
     (page, source)
-    for page in ("recipes", "sdks")
+    for page in SDK_PAGES
     for kind, source in BLOCK.findall((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8"))
     if kind == "python"
 ]

@@ -15,22 +15,26 @@ from pathlib import Path
 
 import pytest
 from fixture_streams import NAMES, read_golden, read_index
+from tables import read_table, show_table, write_table
 
 import streamparse as sp
 from streamparse import errors
 from streamparse.errors import CODES
 from streamparse.limits import Limits
+from streamparse.negotiate import FormatNegotiator, list_families, list_providers
 from streamparse.providers.adapters import ADAPTERS
 from streamparse.providers.quirks import Habit, profile
 from streamparse.repair.reasons import RECOVERED, REPAIRED
 from streamparse.response import FACTS
+from streamparse.runtime import loop
+from streamparse.runtime.loop import MAX_COMPLAINTS
 from streamparse.writing.prompts import PROMPTS
 
 ROOT = Path(__file__).parents[2]
 ERRORS = ROOT / "docs" / "errors.md"
-STREAMS = ROOT / "docs" / "streams.md"
-GUARANTEES = ROOT / "docs" / "guarantees.md"
-WIRES = ROOT / "docs" / "wires.md"
+STREAMS = ROOT / "docs" / "parser" / "streams.md"
+GUARANTEES = ROOT / "docs" / "parser" / "guarantees.md"
+WIRES = ROOT / "docs" / "internals" / "wires.md"
 CODE_ARGUMENT = {
     "error": 1,
     "call_error": 1,
@@ -50,11 +54,6 @@ SCOPES = {
 }
 
 
-def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    lines = [head, ("---",) * len(head), *rows]
-    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
-
-
 def _sentence(text: str | None) -> str:
     return " ".join((text or "").strip().split("\n\n")[0].split())
 
@@ -64,14 +63,14 @@ def _wires() -> str:
     for name, wire in sp.WIRES.items():
         about = _sentence(wire.__doc__)
         rows.append((f"`{name}`", about))
-    return _table(("wire", "what it is"), rows)
+    return show_table(("wire", "what it is"), rows)
 
 
 def _limits() -> str:
     source = inspect.getsource(Limits)
     told = re.findall(r'^    (\w+): int \| None = ([^\n]+)\n    """(.+?)"""', source, re.MULTILINE | re.DOTALL)
     assert {name for name, *_ in told} == set(Limits.__struct_fields__), "a limit is undocumented"
-    return _table(
+    return show_table(
         ("limit", "default", "bounds"),
         (
             (f"`{name}`", default.replace(" * ", " ").replace("MIB", "MiB").replace("KIB", "KiB"), _sentence(text))
@@ -86,7 +85,7 @@ def _errors() -> str:
     for scope, section in zip(SCOPES, sections, strict=True):
         codes = re.findall(r'^    "(\w+)":', section, re.MULTILINE)
         parts.append(
-            f"## {SCOPES[scope]}\n\n" + _table(("code", "meaning"), ((f"`{code}`", CODES[code]) for code in codes))
+            f"## {SCOPES[scope]}\n\n" + show_table(("code", "meaning"), ((f"`{code}`", CODES[code]) for code in codes))
         )
     return "\n".join(parts)
 
@@ -100,7 +99,7 @@ def _habits(habits: Iterable[Habit]) -> str:
         "evidence": [", ".join(f"`{name}`" for name in each.evidence) for each in rows],
     }
     said = {head: cells for head, cells in columns.items() if any(cells)}
-    return _table(tuple(said), zip(*said.values(), strict=True))
+    return show_table(tuple(said), zip(*said.values(), strict=True))
 
 
 def _reasons() -> str:
@@ -109,7 +108,7 @@ def _reasons() -> str:
         for source, reasons in (("recovered", RECOVERED), ("repaired", REPAIRED))
         for word, reason in reasons.items()
     )
-    return _table(("source", "reason", "what the model reads", "what you read"), rows)
+    return show_table(("source", "reason", "what the model reads", "what you read"), rows)
 
 
 EVENTS = {
@@ -138,7 +137,69 @@ def _facts() -> str:
         (row if row in EVENTS else f"`{row}`", *(", ".join(cells.get((row, wire), ())) for wire in wires))
         for row in rows
     )
-    return _table(head, lines)
+    return show_table(head, lines)
+
+
+ENDS: dict[str | None, tuple[str, str]] = {
+    None: ("the output", "the model answered with text, or called a tool that ends the run"),
+    "length": ("the text so far", "the server cut the text at its limit of tokens"),
+    "refusal": ("`None`", "the model refused"),
+    "filter": ("`None`", "a filter of the server took the answer"),
+    "approval": ("`None`", "an awaited run reached a call that needs approval; `result.approvals` has it"),
+    "fatal": ("`None`", 'a tool raised `ToolError("fatal", …)`'),
+    "broken_answers": ("`None`", f"{MAX_COMPLAINTS + 1} answers in a row could not be used"),
+    "model_failed": ("`None`", "no model answered; the client's own exception is raised"),
+    "cancelled": ("`None`", "`run.cancel()`, or the block was left"),
+}
+
+
+def _ends() -> str:
+    """What ends a run: the words that the loop says, and those of the stops."""
+    tree = ast.parse(inspect.getsource(loop))
+    said = {
+        each.value
+        for node in ast.walk(tree)
+        if (isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Finish" and node.args)
+        or (isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "stopped_by")
+        for each in ast.walk(node.args[0] if isinstance(node, ast.Call) else node.value)
+        if isinstance(each, ast.Constant) and isinstance(each.value, str | None)
+    } - {"length"} | {None, "length"}
+    assert said == set(ENDS)
+    stops = [sp.max_turns(20), sp.max_seconds(60), sp.max_tokens(50_000), sp.max_repeats(3)]
+    assert {stop.name for stop in stops} == {name for name in sp.__all__ if name.startswith("max_")}
+    rows = [(f'`"{word}"`' if word else "`None`", *says) for word, says in ENDS.items()]
+    for stop in stops:
+        about = _sentence(getattr(sp, stop.name).__doc__).partition(".")[0]
+        rows.append((f'`"{stop.name}: {stop.most:g}"`', "`None`", f"{about[0].lower()}{about[1:]}"))
+    rows.append(("the reason of your own stop", "`None`", "it returned one"))
+    return show_table(("`result.stopped_by`", "`result.output`", "why"), rows)
+
+
+def _models() -> str:
+    """Which models write which dialects, by the patterns of their names."""
+    patterns: dict[tuple[str, ...], list[str]] = {}
+    for family in list_families().values():
+        patterns.setdefault(family.dialects, []).extend(family.models)
+    return show_table(
+        ("names of models", "dialects, the likeliest first"),
+        (
+            (", ".join(f"`{name}`" for name in names), ", ".join(f"`{name}`" for name in dialects))
+            for dialects, names in patterns.items()
+            if dialects
+        ),
+    )
+
+
+def _servers() -> str:
+    """What is looked for on a server: in general, and for a model that writes Hermes' dialect."""
+    prints = {True: "yes", False: "no", None: "not known"}
+    rows = []
+    for name, provider in list_providers().items():
+        chosen = FormatNegotiator().negotiate(name, "qwen3:8b")
+        dialects = chosen.dialects if isinstance(chosen.dialects, str) else list(chosen.dialects)
+        shown = f"`{json.dumps(dialects)}`"
+        rows.append((f"`{name}`", f"`{chosen.wire}`", prints[provider.calls_in_text], shown))
+    return show_table(("server", "wire", "calls come as text", "`dialects` for `qwen3:8b`"), rows)
 
 
 TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
@@ -146,6 +207,9 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "limits": (GUARANTEES, _limits),
     "errors": (ERRORS, _errors),
     "reasons": (ERRORS, _reasons),
+    "ends": (ROOT / "docs" / "agents" / "agents.md", _ends),
+    "models": (ROOT / "docs" / "local.md", _models),
+    "servers": (ROOT / "docs" / "local.md", _servers),
     "facts": (WIRES, _facts),
 }
 
@@ -154,19 +218,8 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
 def test_a_table_of_the_documents_is_that_of_the_code(name: str, update_golden: bool) -> None:
     page, written = TABLES[name]
     if update_golden:
-        _write_table(page, name, written())
-    assert _read_table(page, name) == f"\n{written()}\n"
-
-
-def _read_table(page: Path, name: str) -> str:
-    """What stands between the two comments that name a table."""
-    return page.read_text(encoding="utf-8").split(f"<!-- {name} -->\n")[1].split(f"<!-- /{name} -->")[0]
-
-
-def _write_table(page: Path, name: str, table: str) -> None:
-    before, rest = page.read_text(encoding="utf-8").split(f"<!-- {name} -->\n")
-    after = rest.split(f"<!-- /{name} -->")[1]
-    page.write_text(f"{before}<!-- {name} -->\n\n{table}\n<!-- /{name} -->{after}", encoding="utf-8")
+        write_table(page, name, written())
+    assert read_table(page, name) == f"\n{written()}\n"
 
 
 COMMON = "## Common to all\n"
@@ -178,9 +231,9 @@ def test_the_chapter_of_a_wire_has_the_tables_of_what_its_servers_do(wire: str, 
     if update_golden:
         _complete_chapter(wire, tables)
         for name, table in tables.items():
-            _write_table(WIRES, name, table)
+            write_table(WIRES, name, table)
     for name, table in tables.items():
-        assert _read_table(WIRES, name) == f"\n{table}\n"
+        assert read_table(WIRES, name) == f"\n{table}\n"
 
 
 def _complete_chapter(wire: str, tables: Iterable[str]) -> None:
@@ -197,7 +250,7 @@ def _complete_chapter(wire: str, tables: Iterable[str]) -> None:
 
 
 def test_every_code_of_an_error_is_explained_once() -> None:
-    text = _read_table(ERRORS, "errors")
+    text = read_table(ERRORS, "errors")
     assert sorted(re.findall(r"^\| `(\w+)`", text, re.MULTILINE)) == sorted(CODES)
 
 
@@ -216,11 +269,11 @@ def test_every_code_that_the_library_uses_is_explained() -> None:
 def test_the_readme_counts_the_wires_and_dialects() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert f"\n{len(sp.WIRES)} wires: " in readme
-    assert f" {len(sp.DIALECTS)} [dialects](docs/formats.md)" in readme
+    assert f" {len(sp.DIALECTS)} [dialects](docs/internals/dialects.md)" in readme
 
 
 def test_the_page_of_the_adapters_has_every_provider_and_every_prompt() -> None:
-    page = (ROOT / "docs" / "adapters.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "providers" / "adapters.md").read_text(encoding="utf-8")
     for title in ("Definitions", "Calls and results"):
         table = page.split(f"## {title}\n")[1].split("\n## ")[0]
         first = re.findall(r"^\| (`[^|]+?) \|", table, re.MULTILINE)
@@ -248,3 +301,9 @@ def test_the_evidence_of_every_quirk_is_a_fixture_that_exists() -> None:
     ]
     assert named
     assert not [name for name in named if name not in known]
+
+
+def test_every_public_name_has_its_place_in_the_reference() -> None:
+    pages = [page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs" / "reference").glob("*.md"))]
+    named = re.findall(r"^::: streamparse\.(\w+)$", "\n".join(pages), re.MULTILINE)
+    assert sorted(named) == sorted(sp.__all__)

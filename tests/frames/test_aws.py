@@ -50,13 +50,12 @@ def test_a_body_is_known_by_its_first_bytes() -> None:
 
 def test_a_single_message_is_what_feed_would_have_returned_once_its_kind_is_known() -> None:
     framer = AWSEventStream(Limits())
-    assert framer.try_single(ONE) is None
+    assert framer.try_next(ONE, 0) is None
     (frame,) = framer.feed(ONE)
-    assert framer.try_single(ONE) == frame.data
+    assert framer.try_next(ONE, 0) == frame.data
     assert framer.offset == len(ONE) + frame.offset
-    assert framer.try_single(ONE[:-1]) is None
-    assert framer.try_single(ONE + ONE) is None
-    assert framer.try_single(ONE[:-1] + b"\0") is None
+    assert framer.try_next(ONE[:-1], 0) is None
+    assert framer.try_next(ONE[:-1] + b"\0", 0) is None
     assert framer.received == 2 * len(ONE)
 
 
@@ -65,7 +64,7 @@ def test_an_exception_is_never_taken_for_a_plain_message(name: str) -> None:
     body = message(header(name, "throttlingException"), b"{}")
     framer = AWSEventStream(Limits())
     for _ in range(2):
-        assert framer.try_single(body) is None
+        assert framer.try_next(body, 0) is None
         assert [frame.event for frame in framer.feed(body)] == [b"throttlingException"]
 
 
@@ -169,7 +168,9 @@ def test_messages_of_any_number_of_sizes_are_read() -> None:
     for size in sizes:
         frames = framer.feed(message(head, b"x" * size))
         assert [(frame.event, len(frame.data)) for frame in frames] == [(b"chunk", size)]
-    again = [framer.try_single(message(head, b"y" * size)) or framer.feed(message(head, b"y" * size)) for size in sizes]
+    again = [
+        framer.try_next(message(head, b"y" * size), 0) or framer.feed(message(head, b"y" * size)) for size in sizes
+    ]
     assert len(again) == len(sizes)
     assert framer.error is None
 

@@ -79,7 +79,7 @@ def test_the_sniffer_waits_for_the_end_of_a_first_object_no_longer_than_for_a_li
 @pytest.mark.parametrize("most", [2, 3, 17, 18])
 def test_an_event_that_is_a_chunk_of_its_own_counts_for_the_limit_of_the_body(most: int) -> None:
     framer, event = SSE(Limits(max_total=most)), b"data: 1\n\n"
-    singles = [framer.try_single(event) for _ in range(3)]
+    singles = [framer.try_next(event, 0) for _ in range(3)]
     assert singles == [b"1"] * (most // len(event)) + [None] * (3 - most // len(event))
     assert framer.received == len(event) * (most // len(event))
 

@@ -67,20 +67,20 @@ def test_a_single_line_is_what_feed_would_have_returned() -> None:
     short, long = NDJSON(Limits()), NDJSON(Limits())
     for line in (b'{"a": 1}\n', b'{"b": 2}\r\n'):
         (frame,) = long.feed(line)
-        assert ((short.try_single(line) or b"").rstrip(b"\r"), short.offset) == (frame.data, frame.offset)
+        assert ((short.try_next(line, 0) or b"").rstrip(b"\r"), short.offset) == (frame.data, frame.offset)
     assert (short.received, short.singles) == (long.received, 2)
 
 
-@pytest.mark.parametrize("chunk", [b"", b"\n", b"{}", b"{}\n{}\n", b"\n{}\n", b'{"a": "' + b"x" * 90 + b'"}\n'])
+@pytest.mark.parametrize("chunk", [b"", b"\n", b"{}", b"\n{}\n", b'{"a": "' + b"x" * 90 + b'"}\n'])
 def test_what_is_not_a_single_line_is_left_to_feed(chunk: bytes) -> None:
     framer = NDJSON(Limits(max_line=64))
-    assert framer.try_single(chunk) is None
+    assert framer.try_next(chunk, 0) is None
     assert framer.received == 0
 
 
 def test_nothing_is_single_behind_the_beginning_of_a_line_or_an_error() -> None:
     framer = NDJSON(Limits(max_line=64))
     framer.feed(b'{"a":')
-    assert framer.try_single(b"1}\n") is None
+    assert framer.try_next(b"1}\n", 0) is None
     framer.feed(b"x" * 90)
-    assert framer.try_single(b"{}\n") is None
+    assert framer.try_next(b"{}\n", 0) is None

@@ -41,7 +41,7 @@ def _begin(form: Form, **limits: int) -> Framer:
     """A framer that has taken two messages."""
     framer = form.kind(Limits(**limits))
     framer.feed(form.opening + form.message.removeprefix(COMMA))
-    if framer.try_single(form.message) is None:
+    if framer.try_next(form.message, 0) is None:
         framer.feed(form.message)
     assert framer.error is None
     return framer
@@ -82,7 +82,7 @@ def test_what_waits_is_within_the_limits_and_changes_nothing(form: Form) -> None
 @forms
 def test_what_is_taken_at_once_is_what_is_fed_up_to_the_very_limits(form: Form) -> None:
     take: dict[str, Callable[[Framer], Any]] = {
-        "alone": lambda framer: framer.try_single(form.message),
+        "alone": lambda framer: framer.try_next(form.message, 0),
         "of several": lambda framer: framer.try_next(b"??" + form.message * 2, 2),
     }
     received = _begin(form).received

@@ -145,9 +145,8 @@ def test_the_head_is_held_until_the_format_is_known() -> None:
 @pytest.mark.parametrize("make", [AutoFramer, JSONBody])
 def test_a_framer_that_knows_no_single_messages_takes_none(make: type[Framer]) -> None:
     framer = make(Limits())
-    for taken in (framer.try_single(b'{"a": 1}'), framer.try_next(b'{"a": 1}', 0), framer.make_frame(b"")):
-        assert taken is None
-    assert (framer.received, framer.singles, framer.find_end(b"ab", 0)) == (0, 0, 2)
+    assert framer.try_next(b'{"a": 1}', 0) is None
+    assert (framer.received, framer.singles) == (0, 0)
 
 
 BROKEN: list[tuple[type[Framer], bytes, bytes, bytes]] = [
@@ -164,10 +163,9 @@ def test_a_framer_that_met_an_error_takes_nothing_more(
 ) -> None:
     framer = make(Limits(max_line=200, max_event=200))
     assert [frame.data for frame in framer.feed(first)]
-    assert framer.try_single(good) is not None
+    assert framer.try_next(good, 0) is not None
     assert framer.feed(bad) == []
     assert framer.error is not None
-    assert framer.try_single(good) is None
     assert framer.try_next(good, 0) is None
     assert framer.feed(good) == framer.close() == []
     assert framer.singles == 1

@@ -137,13 +137,13 @@ def test_an_event_is_where_its_first_data_is(line: bytes) -> None:
 
 def test_an_event_of_a_long_name_is_taken_alone_too() -> None:
     framer, event = SSE(Limits()), b"event: " + b"x" * 150 + b"\ndata: {}\n\n"
-    assert [framer.try_single(event), framer.try_single(event)] == [b"{}", b"{}"]
+    assert [framer.try_next(event, 0), framer.try_next(event, 0)] == [b"{}", b"{}"]
     assert framer.offset == 2 * len(event) - len(b"{}\n\n")
 
 
 @pytest.mark.parametrize("begun", [b"data: a\n", b"data: a", b"event: a\n", b"x" * 90])
 def test_an_event_that_has_begun_takes_no_other_for_one_of_its_own(begun: bytes) -> None:
     framer = SSE(Limits(max_event=80))
-    assert framer.try_single(b"data: c\n\n") == b"c"
+    assert framer.try_next(b"data: c\n\n", 0) == b"c"
     assert framer.feed(begun) == []
-    assert framer.try_single(b"data: b\n\n") is None
+    assert framer.try_next(b"data: b\n\n", 0) is None

@@ -106,11 +106,11 @@ ELEMENT = b',\r\n{"a": "]}"}\n'
 
 def test_a_single_object_of_an_array_is_what_feed_would_have_returned() -> None:
     short, long = JSONArray(Limits()), JSONArray(Limits())
-    assert short.try_single(ELEMENT) is None  # no array has begun
+    assert short.try_next(ELEMENT, 0) is None  # no array has begun
     short.feed(b'[{"a": 1}')
     long.feed(b'[{"a": 1}')
     (frame,) = long.feed(ELEMENT)
-    assert (short.try_single(ELEMENT), short.offset) == (frame.data, frame.offset)
+    assert (short.try_next(ELEMENT, 0), short.offset) == (frame.data, frame.offset)
     assert (short.received, short.singles) == (long.received, 1)
 
 
@@ -118,14 +118,14 @@ def test_a_single_object_of_an_array_is_what_feed_would_have_returned() -> None:
 def test_what_is_not_a_single_object_is_left_to_feed(chunk: bytes) -> None:
     framer = JSONArray(Limits(max_event=64))
     framer.feed(b"[")
-    assert framer.try_single(chunk) is None
+    assert framer.try_next(chunk, 0) is None
     assert framer.received == 1
 
 
 def test_nothing_is_single_behind_the_beginning_of_an_element() -> None:
     framer = JSONArray(Limits())
     framer.feed(b'[{"a":')
-    assert framer.try_single(b'{"b": 1}') is None
+    assert framer.try_next(b'{"b": 1}', 0) is None
     assert [frame.data for frame in framer.feed(b'{"b": 1}}')] == [b'{"a":{"b": 1}}']
 
 
@@ -133,7 +133,7 @@ def test_a_chunk_that_is_given_back_can_be_fed() -> None:
     framer = JSONArray(Limits())
     framer.feed(b"[")
     two = b'{"a": 1},{"b": 2}'
-    assert framer.try_single(two) == two
-    framer.unread(two)
+    assert framer.try_next(two, 0) == two
+    framer.unread(len(two))
     assert (framer.received, framer.singles) == (1, 0)
     assert [(frame.data, frame.offset) for frame in framer.feed(two)] == [(b'{"a": 1}', 1), (b'{"b": 2}', 10)]

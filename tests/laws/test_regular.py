@@ -206,9 +206,11 @@ def test_where_no_two_messages_are_alike_few_are_looked_at_and_nothing_is_mistak
     looked: list[Any] = []
 
     class Watched(WIRES["openai-chat"]):  # type: ignore[misc]
-        def plain(self, chunk: Any) -> Any:
+        def _find_verb(self, chunk: Any) -> Any:
             looked.append(chunk)
-            return super().plain(chunk)
+            return self._text
+
+        plain_strings = (WIRES["openai-chat"].plain_strings[0]._replace(find_verb=_find_verb),)
 
     messages = [one(number, chat_usage if number % 3 else chat) for number in range(1, 2000)]
     messages += [messages[0], one(1, chat_finish), messages[0], messages[0]]

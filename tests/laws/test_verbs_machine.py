@@ -177,7 +177,7 @@ class VerbsMachine(RuleBasedStateMachine):
 
     @rule(key=st.sampled_from(("input", "output")), count=st.integers(0, 3))
     def tell_usage(self, key: str, count: int) -> None:
-        self.tell(lambda sink: sink.usage({key: count}))
+        self.tell(lambda sink: sink.fact("usage", {key: count}))
         self.usage[key] = count
         assert not self.new
 

@@ -14,7 +14,8 @@ from streamparse.providers.bedrock.wire import BedrockConverse
 from streamparse.providers.cohere.wire import Cohere
 from streamparse.providers.gemini.wire import Gemini
 from streamparse.providers.ollama.wire import OllamaChat, OllamaGenerate
-from streamparse.providers.openai_chat.wire import OpenAIChat, OpenAICompletions
+from streamparse.providers.openai_chat.completions import OpenAICompletions
+from streamparse.providers.openai_chat.wire import OpenAIChat
 from streamparse.providers.openai_responses.wire import OpenAIResponses
 from streamparse.reading.wire import Wire
 

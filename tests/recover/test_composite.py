@@ -273,12 +273,12 @@ def test_a_call_whose_place_is_not_known_stands_behind_the_text() -> None:
 
 def test_a_call_that_is_told_natively_and_in_the_text_counts_as_native_and_what_breaks_once() -> None:
     told = _Own(sp.ToolCall("look", {}, "c9", "inband", index=3))
-    told.response.formats[3] = "hermes"
+    told.response.dialects[3] = "hermes"
     body = _body("", ("look", "{}"), ("look", '{"a": '))
     parsed = sp.CompositeParser([NativeParser(), told, MarkupParser()]).parse(body)
     assert [(call.id, call.source, call.index) for call in parsed.tool_calls] == [("c0", "native", 0)]
     assert [(call.id, call.index) for call in parsed.broken_calls] == [("c1", 1)]
-    assert parsed.formats == {}
+    assert parsed.dialects == {}
     assert [error.index for error in parsed.errors] == [1]
 
 

@@ -52,7 +52,7 @@ def test_a_call_that_is_found_late_has_its_own_id() -> None:
     assert [(call.name, call.id, call.source) for call in found.tool_calls] == [
         ("look", "functions.look:0", "recovered")
     ]
-    assert found.formats == {0: "json-content"}
+    assert found.dialects == {0: "json-content"}
 
 
 def test_where_the_text_as_it_is_holds_no_call_it_is_mended() -> None:

@@ -165,4 +165,4 @@ def test_every_parser_holds_to_the_limits(make: type[Any]) -> None:
 
 def test_a_call_that_is_json_in_the_content_says_so() -> None:
     parser = parser_for("json-content", tools=[{"name": "look"}])
-    assert parser.parse('{"tool_calls": [{"name": "look", "arguments": {}}]}').formats == {0: "json-content"}
+    assert parser.parse('{"tool_calls": [{"name": "look", "arguments": {}}]}').dialects == {0: "json-content"}

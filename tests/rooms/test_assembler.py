@@ -71,7 +71,7 @@ def test_of_calls_that_are_not_native_the_format_is_kept() -> None:
     _tell_call(assembler, source="native", place="field")
     _tell_call(assembler, arguments='{"a":2}', source="inband", place="plain")
     _tell_call(assembler, arguments='{"a":3}', source="recovered", place="bare")
-    assert assembler.response.formats == {1: "hermes", 2: "json-content"}
+    assert assembler.response.dialects == {1: "hermes", 2: "json-content"}
 
 
 def test_only_calls_in_the_text_are_revoked_as_such_and_one_error_says_why() -> None:
@@ -150,7 +150,7 @@ def test_an_end_of_nothing_is_no_stream(first: str) -> None:
     assembler = _assembler()
     match first:
         case "usage":
-            assembler.usage({"input_tokens": 1})
+            assembler.fact("usage", {"input_tokens": 1})
         case "call":
             _tell_call(assembler)
         case "item":
@@ -179,12 +179,9 @@ def test_text_that_begins_no_object_gives_way_to_the_arguments(before: str) -> N
     assembler = _assembler()
     call = assembler.call_start("f")
     assembler.call_arguments(call, before)
-    assembler.call_restart(call)
-    assembler.call_arguments(call, HALVES[0])
-    assembler.call_restart(call)  # nothing, once an object has begun
+    assembler.call_arguments(call, HALVES[0], restarts=True)
     assert assembler.look(0) == {}
-    assembler.call_arguments(call, HALVES[1])
-    assembler.call_restart(call)
+    assembler.call_arguments(call, HALVES[1], restarts=True)  # once an object has begun, nothing is dropped
     events = assembler.record.take()
     assert [event.arguments for event in events if isinstance(event, sp.ToolCallDelta)] == list(HALVES)
     assert [event.raw for event in events if isinstance(event, sp.ToolCallComplete)] == ["".join(HALVES)]

@@ -111,3 +111,23 @@ def test_an_unknown_word_for_reasoning_names_the_known_ones() -> None:
     for make in (lambda: sp.StreamParser(reasoning="ajar"), lambda: sp.TextParser(reasoning="ajar")):  # type: ignore[arg-type]
         with pytest.raises(ValueError, match="open"):
             make()
+
+
+def test_the_package_shows_its_public_names_alone_and_they_are_few() -> None:
+    assert dir(sp) == sorted(sp.__all__)
+    assert len(sp.__all__) <= 75
+
+
+@pytest.mark.parametrize(
+    ("name", "room"),
+    [
+        ("NativeParser", "parser"),
+        ("ToolFormat", "protocols"),
+        ("to_openai", "providers"),
+        ("HeuristicParser", "parser"),
+    ],
+)
+def test_a_name_that_left_the_package_says_where_it_is(name: str, room: str) -> None:
+    with pytest.raises(AttributeError, match=rf"it is in streamparse\.{room}$"):
+        getattr(sp, name)
+    assert getattr(importlib.import_module(f"streamparse.{room}"), name) is not None

@@ -92,7 +92,8 @@ async def test_the_items_of_all_turns_come_in_one_stream():
         items = await items_of(run)
     ends = [item for item in items if isinstance(item, sp.TurnEnd)]
     assert [end.number for end in ends] == [0, 1]
-    assert items[-1] is ends[-1]
+    assert items[-2] is ends[-1]
+    assert items[-1] == sp.RunEnd("4", None, run.result.usage)
     assert ends[0].results == tuple(item for item in items if isinstance(item, sp.ToolResult))
     assert [type(item).__name__ for item in items].count("Done") == 2
     assert run.result.output == "4"
@@ -507,7 +508,7 @@ async def test_the_time_of_a_run_is_over_also_if_nobody_reads_its_items():
 async def test_an_answer_is_good_although_the_connection_breaks_behind_its_end():
     model = Scripted([*says("Done."), ConnectionResetError("late")])
     async with sp.Agent(model).run("?") as run:
-        end = (await items_of(run))[-1]
+        end = (await items_of(run))[-2]
     assert run.result.output == "Done."
     assert (end.discarded, end.failure.message) == (False, "ConnectionResetError: late")
 
@@ -567,7 +568,7 @@ async def test_the_end_of_a_turn_says_what_the_provider_could_not_be_told():
         return stream(*says("hi"))
 
     async with sp.Agent(model, settings={"top_k": 5}).run("?") as run:
-        end = (await items_of(run))[-1]
+        end = (await items_of(run))[-2]
     assert [each.keyword for each in end.lost] == ["top_k"]
 
 

@@ -429,6 +429,21 @@ def test_the_latest_round_stays_with_what_follows_it_however_large_they_are() ->
     check(history)
 
 
+def test_results_of_the_latest_round_are_cut_where_they_are_too_large_the_longest_first() -> None:
+    calls = [sp.ToolCall("look", {}, f"c{index}", index=index) for index in range(3)]
+    values = ["x" * 90_000, {"text": "y" * 60_000}, "short"]
+    results = [
+        sp.ToolResult(call.id, "look", value, index=call.index) for call, value in zip(calls, values, strict=True)
+    ]
+    answer = sp.ParsedResponse(tool_calls=calls, ok=True, finish_reason="tool_calls")
+    history = asked().with_round(answer, results).truncated(tokens=8000, count_tokens=len)
+    first, second, third = history.rounds[0].results
+    assert 3000 < len(first.result) == len(second.result) < 4000
+    assert "characters are left out here" in first.result
+    assert (first.truncated, third.result, third.truncated) == (True, "short", False)
+    check(history)
+
+
 def test_what_asks_for_no_truncation_changes_nothing_and_less_than_nothing_is_refused() -> None:
     whole = talk(3)
     assert whole.truncated() == whole == whole.truncated(rounds=5, tokens=10**6)

@@ -188,7 +188,7 @@ def test_an_extra_body_is_laid_over_what_is_written() -> None:
 
 
 def test_a_setting_that_is_none_is_refused_wherever_it_is_said() -> None:
-    with pytest.raises(TypeError, match=r"unknown settings \['temprature'\]: known are .*temperature.*extra_body"):
+    with pytest.raises(TypeError, match=r"\['temprature'\]; did you mean 'temperature'\? .*extra_body"):
         request(temprature=1)
     with pytest.raises(TypeError, match="unknown settings"):
         request().body("openai", "m", max_token=1)

@@ -20,7 +20,7 @@ VECTORS = {
 }
 
 NAMED_OTHERWISE = {"tool-name-tag-unknown_then_known"}
-"""Vectors that want what the format's own description forbids; `docs/ground_truth.md` says why."""
+"""Vectors that want what the format's own description forbids; `docs/internals/ground_truth.md` says why."""
 
 AUTO_OTHERWISE = {*NAMED_OTHERWISE, "functionary-v3.2-unknown_then_known"}
 """Vectors whose opener is ambiguous, so that "auto" may not take it for one."""

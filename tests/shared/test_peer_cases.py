@@ -1,7 +1,7 @@
 """The cases of other projects' suites: each is read as its project asserts, or listed in `docs/` with the reason.
 
-The tables of `docs/peer_cases*.md` name the cases whose assertion is not ours, by their id.  A case that is not listed
-must pass, and one that is listed must really differ.  A call that was revoked is no call.
+The tables of `docs/internals/peer_cases*.md` name the cases whose assertion is not ours, by their id.  A case that is
+not listed must pass, and one that is listed must really differ.  A call that was revoked is no call.
 
 What a case says of the request is said in our words: a prompt that ended inside of a thought is `reasoning="open"`, one
 that ended inside of the answer, or a reader that leaves thoughts in the text, is "closed"; a reader of thoughts alone
@@ -26,7 +26,7 @@ from msgspec.structs import replace
 import streamparse as sp
 from streamparse.dialects import THOUGHTS, Dialect, dialect_from_template
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[2] / "docs" / "internals"
 CASES = {case["id"]: case for case in json_lines("peertests/cases.jsonl")}
 WANTED = 0.97
 

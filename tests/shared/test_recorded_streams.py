@@ -1,7 +1,7 @@
 """Every recorded stream of the wires that exist: text, reasoning, calls, finish reason and usage, in many cuts.
 
 What a stream holds natively was written down by an independent accumulator.  Where ours differs, `DIFFERENCES` says so,
-and `docs/ground_truth.md` shows the bytes that decide.
+and `docs/internals/ground_truth.md` shows the bytes that decide.
 """
 
 from __future__ import annotations

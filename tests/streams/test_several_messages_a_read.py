@@ -204,14 +204,14 @@ def _framer_of(wire: str, message: bytes) -> Framer:
 @pytest.mark.parametrize("ends", [b"\n\n", b"\r\n\r\n"], ids=["LF", "CRLF"])
 def test_a_long_message_in_small_reads_is_searched_a_few_times(ends: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     searched = 0
-    take_all = FastPath.take_all
+    take_next = FastPath.take_next
 
     def counted(self: FastPath, data: bytes, at: int) -> int:
         nonlocal searched
         searched += len(data)
-        return take_all(self, data, at)
+        return take_next(self, data, at)
 
-    monkeypatch.setattr(FastPath, "take_all", counted)
+    monkeypatch.setattr(FastPath, "take_next", counted)
     body = b"".join([chat(content="a"), chat(content="b" * 20_000), chat(content="c")]).replace(b"\n\n", ends)
     parser = sp.StreamParser("openai-chat")
     assert text_of(events_of(parser, in_pieces(body, 16))) == "a" + "b" * 20_000 + "c"
@@ -272,7 +272,7 @@ def test_a_cut_element_is_looked_at_a_few_times(monkeypatch: pytest.MonkeyPatch)
     skip = json_framers._skip
     monkeypatch.setattr(json_framers, "_skip", counted)
     text = {"candidates": [{"content": {"parts": [{"text": "b" * 20_000}]}, "index": 0}]}
-    body = b"[" + b",\r\n".join([json.dumps(text).encode()] * 3)
+    body = b"[" + b"\n,\r\n".join([json.dumps(text).encode()] * 3)
     parser = sp.StreamParser("gemini")
     assert text_of(events_of(parser, in_pieces(body, 1000))) == "b" * 60_000
     assert 0 < skipped <= 8 * len(body)

@@ -88,6 +88,15 @@ def test_a_body_whose_last_message_is_whole_is_ok_however_it_ends(tail: bytes) -
         ]  # fmt: skip
 
 
+@pytest.mark.parametrize("tail", [b"{", b'{"choices": [', b'[{"delta"', b'"Hel', b'"Hel\\"', b"[1", b"data: {"])
+def test_a_body_that_ends_inside_any_value_behind_a_finish_is_not_ok(tail: bytes) -> None:
+    for body in (TURN + b"\n\ndata: " + tail, TURN.removeprefix(b"data: ") + b"\n" + tail):
+        parser = sp.StreamParser("openai-chat")
+        parser.feed(body)
+        assert parser.close()[-1] == sp.Done("stop", None, False)
+        assert [error.code for error in parser.response.errors] == ["json_truncated", "stream_truncated"]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_body_cut_inside_the_json_of_a_message_before_the_end_marker_is_not_ok(name: str) -> None:
     body, cuts = read_body(name), _list_cuts(name)

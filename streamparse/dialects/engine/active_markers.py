@@ -72,13 +72,17 @@ class ActiveMarkers:
     ambiguous openers only for declared tools, and most of these only at the start of the message.
     """
 
+    at_start: IndexedMarkers
+    later: IndexedMarkers
+    prose: IndexedMarkers
+
     def __init__(
         self, catalogue: Catalogue, dialects: Dialects, tools: frozenset[str], reasoning: bool, quoted: Quoted = "text"
     ) -> None:
         """`tools`: the names of the declared ones; otherwise as of `Catalogue.select`."""
         # What is looked for, or will be after `renew`.
         self.dialects: Dialects = dialects if isinstance(dialects, str) else tuple(dialects)
-        self.is_outdated = False
+        self.is_outdated: bool = False
         self._catalogue = catalogue
         self._tools = _index_names(tools)
         self._reasoning = reasoning

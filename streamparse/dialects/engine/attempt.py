@@ -30,8 +30,8 @@ from streamparse.json import JSONError, read
 from streamparse.limits import Limits, most
 from streamparse.tools import Tool
 
-_HEAD: Final = 32  # characters after a marker by which most dialects are left out
-_MOST_QUOTED: Final = 4096  # characters of a quoted call that wait for its end
+_HEAD: Final = 32  # bench: characters after a marker by which most dialects are left out
+_MOST_QUOTED: Final = 4096  # bound: characters of a quoted call that wait for its end
 
 
 class MarkerMet(msgspec.Struct, frozen=True):
@@ -52,10 +52,6 @@ class MarkerMet(msgspec.Struct, frozen=True):
     def is_quoted(self) -> bool:
         """Whether a call is quoted here."""
         return self.meaning == "quoted attempt"
-
-    def measure(self, candidate: Candidate) -> int:
-        """How much is taken before the dialect of a candidate reads."""
-        return self.gap if candidate.opener.inclusive else self.gap + len(self.text)
 
     def count_looked(self) -> int:
         """How much was looked at if no dialect has read anything."""
@@ -150,8 +146,7 @@ class Attempt:
         self._setting = setting
         self._reader = setting.reader
         self._tools = setting.context.tools
-        # How far after the marker the grammars have looked; those that are left out, no further than the marker.
-        self._looked = met.count_looked()
+        self._looked = 0  # how far after the marker the grammars have looked
         self._dialect: Dialect | None = None  # the one that reads
         self._record: RecordingSink | None = None
         self._outcome: Outcome | None = None  # once what was read is a call, or settled as text
@@ -180,7 +175,8 @@ class Attempt:
         self._reader.unread(kept)
         if self._outcome is not None:
             return self._outcome
-        return Outcome(dialect, min(max(self._looked, len(kept)), seen))
+        # The dialects that were left out have looked no further than the marker.
+        return Outcome(dialect, min(max(self._looked, self.met.count_looked(), len(kept)), seen))
 
     def read(self) -> Step[Dialect | None]:
         """Return the steps of the attempt; the last one returns the dialect that has read a call."""
@@ -192,7 +188,7 @@ class Attempt:
             dialect = self._dialect = candidate.dialect
             self._record = self._make_record(candidate)
             reader.checkpoint(self._limit_held(candidate))
-            reader.take(met.measure(candidate))
+            reader.take(met.gap if candidate.opener.inclusive else met.gap + len(met.text))
             if (yield from reader.peek_match(dialect.probe)) is not None:
                 if (yield from self._read_body(candidate, self._record)):
                     return dialect

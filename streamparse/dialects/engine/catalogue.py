@@ -136,6 +136,25 @@ class _Place(NamedTuple):
 class Selection:
     """What a choice of dialects looks for, whatever the tools are called."""
 
+    thoughts: dict[str, Thought]
+    any_thought: Thought
+    text_openers: dict[str, tuple[str, ...]]
+    inside: frozenset[str]
+    tokens: frozenset[str]
+    closers: frozenset[str]
+    drops: frozenset[str]
+    endings: frozenset[str]
+    turn_ends: frozenset[str]
+    other_turns: frozenset[str]
+    own_ends: frozenset[str]
+    at_start: _Place
+    later: _Place
+    prose: _Place
+    ending: _Place
+    in_prose: frozenset[str]
+    everywhere: frozenset[str]
+    in_thought: frozenset[str]
+
     def __init__(
         self, catalogue: Catalogue, chosen: _Chosen, tools: bool, reasoning: bool, quoted: Quoted
     ) -> None:  # fmt: skip

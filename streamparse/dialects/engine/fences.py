@@ -113,7 +113,7 @@ class _Calls:
         self._drafts.append(draft)
         return draft
 
-    def call_arguments(self, call: Any, fragment: str) -> None:
+    def call_arguments(self, call: Any, fragment: str, **_: Any) -> None:
         call.arguments.write(fragment)
 
     def call_teller(self, call: Any) -> Any:
@@ -130,4 +130,4 @@ class _Calls:
         raise Spoiled
 
     reasoning = refusal = item = fact = error = call_error = call_revoke = calls_doubted = spoil
-    text_run = reasoning_run = call_run = call_whole = call_restart = usage = finish = end = go_on = spoil
+    call_whole = finish = end = go_on = spoil

@@ -54,7 +54,6 @@ class InBandParser:
         *("_find_in_prose", "_has_ended", "_ignores_auto", "_markers", "_pieces", "_scanner", "_sink", "_tell"),
         *("call_arguments", "call_end", "call_error", "call_repaired", "call_revoke", "call_teller", "calls_doubted"),
         "ignores_calls",
-        "usage",
     )
 
     reads_markup = True
@@ -77,21 +76,19 @@ class InBandParser:
         most_held = most(limits.max_held_text)
         reader, text = Reader(most_held, most(limits.max_markers)), VisibleText(sink)
         direct = DirectSink(sink, reader, text)
-        # What needs no place in the order goes to the sink itself, without a call in between.
-        self.call_arguments = direct.call_arguments  # the same as the sink's; each that is fetched costs 64 bytes
-        self.call_teller = direct.call_teller
-        self.call_repaired = direct.call_repaired
-        self.call_end = sink.call_end
-        self.call_error = sink.call_error
-        self.call_revoke = sink.call_revoke
-        self.calls_doubted = sink.calls_doubted
-        self.usage = sink.usage
-
+        # What needs no place in the order goes to the sink itself.  Each bound method that is fetched costs 64 bytes.
+        self.call_arguments: Callable[..., None] = direct.call_arguments
+        self.call_teller: Callable[[Call], Callable[[str], None]] = direct.call_teller
+        self.call_repaired: Callable[[Call], None] = direct.call_repaired
+        self.call_end: Callable[[Call], None] = sink.call_end
+        self.call_error: Callable[[Call, str, str], None] = sink.call_error
+        self.call_revoke: Callable[[Call, str], None] = sink.call_revoke
+        self.calls_doubted: Callable[[str, str], None] = sink.calls_doubted
         chosen: Dialects = dialects if isinstance(dialects, str) else tuple(dialects)
         left = leave_out_calls(chosen, *ignored) if ignored else chosen
         active = ActiveMarkers(catalogue, left, tools.names, reasoning != "closed", quoted)
         # Whether calls that `dialects` asks for are not looked for, or not any more.
-        self.ignores_calls = left != chosen
+        self.ignores_calls: bool = left != chosen
         # Whether "auto" and "all" mean reasoning alone, as from the first native call on.
         self._ignores_auto = left == ("reasoning",)
         self._has_ended = False  # the turn has, and what comes next takes that back: also what is held for long
@@ -99,11 +96,10 @@ class InBandParser:
         context = Context(direct, tools, limits, thoughts=reasoning != "closed", views=views, on_dialect=on_dialect)
         least_held = min(most(limits.max_call_args), most_held)
         self._scanner = Scanner(sink, active, Setting(reader, direct, context, quoted, on_marker, least_held), text)
-        # While nothing is held: a quick search for the markers that count, and what text without any is passed on to.
+        # While nothing is held: a search for markers, and what text without any is passed on to.
         self._find_in_prose: Callable[[str], MarkerMatch | None] | None = None
         self._markers = active.prose
-        self._pieces: list[str] = text.quotes.pieces
-        self._tell: Callable[[str], object] = text.tell
+        self._pieces, self._tell = text.quotes.pieces, text.tell
         if reasoning == "open":
             self._scanner.open_thought(active.any_thought)
         elif active.has_start:
@@ -189,9 +185,6 @@ class InBandParser:
             self._ignores_auto = True
             self.ignore_calls("auto", "all")
         return self._sink.call_start(name, id, source, place)
-
-    def call_restart(self, call: Call) -> None:
-        self._sink.call_restart(call)
 
     def call_whole(self, name: str, arguments: str, id: str | None = None) -> Call:
         self.go_on()

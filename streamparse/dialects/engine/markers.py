@@ -28,6 +28,7 @@ import msgspec
 from streamparse.dialects.engine.marker_filters import (
     TAGS,
     WORD,
+    Columns,
     Find,
     FirstFilter,
     compile_first_filters,
@@ -42,12 +43,12 @@ from streamparse.dialects.engine.marker_filters import (
 # A pattern of the white space that may be between the parts of a call.
 GAP = r"[ \t\r\n]{0,64}+"
 
-_WINDOW: Final = 256  # characters that are searched at once
-_LONG: Final = 4096  # characters of a text in which prose is skipped
-_FIRST_WINDOW: Final = 1024  # characters of it that are looked at first
-_KEY: Final = 6  # characters of a long literal that it is looked up by
-_MOST_KNOWN: Final = 64  # characters of a text that may come again
-_MOST_TEXTS: Final = 256  # such texts that are kept
+_WINDOW: Final = 256  # bound: characters that each filter looks at once more for what another one finds
+_LONG: Final = 4096  # bench: characters of a text in which prose is skipped
+_FIRST_WINDOW: Final = 1024  # bound: characters that are looked at for a marker near the beginning
+_KEY: Final = 6  # bench: characters of a long literal that it is looked up by
+_MOST_KNOWN: Final = 64  # bound: characters of a text that may come again
+_MOST_TEXTS: Final = 256  # bound: such texts that are kept
 
 
 class MarkerMatch(Protocol):
@@ -114,7 +115,7 @@ class Markers:
     """`search(text, pos)`: a match of the next marker, or of the beginning of one at the end of the text."""
 
     def __init__(self, literals: Iterable[str]) -> None:
-        self.literals = frozenset(literals)
+        self.literals: frozenset[str] = frozenset(literals)
         self._prefixes = frozenset(marker[:size] for marker in self.literals for size in range(1, len(marker)))
 
     def __getattr__(self, name: str) -> Find:
@@ -166,9 +167,9 @@ class MarkerIndex:
     __slots__ = ("_beginnings", "_lengths", "_single", "literals", "longest")
 
     def __init__(self, literals: Iterable[str]) -> None:
-        self.literals = frozenset(literals) - {""}
+        self.literals: frozenset[str] = frozenset(literals) - {""}
         ordered = sorted(self.literals, key=len)
-        self.longest = len(ordered[-1]) if ordered else 0
+        self.longest: int = len(ordered[-1]) if ordered else 0
         self._single = frozenset(takewhile(lambda literal: len(literal) == 1, ordered))
         # Many literals share their first two characters, few the first six: the more are known, the fewer are tried.
         # The sizes of those with the same start, the longest first.
@@ -212,8 +213,8 @@ class ToolNames(MarkerIndex):
         super().__init__(names)
         self._ordered: list[str] = []
         # Whether each name begins as a word, so that a search for any tag finds its tag.
-        self.are_words = WORD.issuperset({name[0] for name in names})
-        self.columns = list_columns(names)
+        self.are_words: bool = WORD.issuperset({name[0] for name in names})
+        self.columns: Columns = list_columns(names)
 
     def is_beginning(self, head: str) -> bool:
         """Whether `head`, which may be empty, is the beginning of a name, and not all of it."""
@@ -388,7 +389,7 @@ class Tags:
     __slots__ = ("_longest", "literals")
 
     def __init__(self, literals: Iterable[str]) -> None:
-        self.literals = tuple(literals)
+        self.literals: tuple[str, ...] = tuple(literals)
         self._longest = max(map(len, self.literals))
 
     def search(self, text: str, pos: int = 0) -> Found | None:

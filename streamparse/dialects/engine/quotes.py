@@ -22,9 +22,9 @@ from typing import Final
 from streamparse.dialects.engine.meanings import State
 from streamparse.patterns import lazy_re
 
-_MOST_HEAD: Final = 256  # characters of a line in which its indentation, list marker and fence are looked for
-_MOST_KEPT: Final = 4096  # characters of a line that goes on
-_MOST_OPEN: Final = 64  # quotation marks of a line that are open
+_MOST_HEAD: Final = 256  # bound: characters of a line in which its indentation, list marker and fence are looked for
+_MOST_KEPT: Final = 4096  # bound: characters of an open line that are kept and not looked at
+_MOST_OPEN: Final = 64  # bound: open quotation marks of a line
 _MARKS: Final = frozenset("'“”„‟‘’‚‛«»‹›「『〝＂＇")
 # Which marks each closes; German has „x“ and »x«, French « x ».
 _PARTNERS: Final = {

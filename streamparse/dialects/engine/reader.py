@@ -31,10 +31,10 @@ Pattern: TypeAlias = "regex.Pattern[str]"
 Step: TypeAlias = Generator[None, None, T]
 
 _BLANK_RUN = lazy_partial(r"[ \t\r\n]*")
-LONG: Final = 512  # characters of a text from which on `Reader.find` is worth its while
-_MUCH: Final = 4096  # characters: a look that took so many is not repeated
-_MANY_TIMES: Final = 16
-_MOST_AGAIN: Final = 8 * _MUCH  # characters that are looked at more than once
+LONG: Final = 512  # bench: characters before a marker from which on what `Reader.find` finds is kept
+_MUCH: Final = 4096  # bound: characters; a look that took so many is not repeated
+_MANY_TIMES: Final = 16  # bench: copies of a text that are compared at once
+_MOST_AGAIN: Final = 8 * _MUCH  # bound: characters that are looked at more than once
 
 
 class Overflow(Exception):
@@ -62,13 +62,13 @@ class Reader:
     )
 
     def __init__(self, most_taped: int = sys.maxsize, most_vain: int = sys.maxsize) -> None:
-        self.tape = Tape(most_taped)
-        self.budget = RescanBudget(most_vain)
-        self.buffer = ""
-        self.at = 0
-        self.final = False
+        self.tape: Tape = Tape(most_taped)
+        self.budget: RescanBudget = RescanBudget(most_vain)
+        self.buffer: str = ""
+        self.at: int = 0
+        self.final: bool = False
         # Whether the model itself ended the text, and nothing cut it.  It is known at the end.
-        self.stopped = False
+        self.stopped: bool = False
         # Set while a grammar waits in a long value.  It takes text that continues the value, and returns None; or it
         # returns the text, for the grammar to go on with.  It is given this reader, and must not refer to it.
         self.fast_path: GoOn | None = None
@@ -324,7 +324,7 @@ class Tape:
 
     def __init__(self, most_kept: int) -> None:
         self.pieces: list[str] = []
-        self.has_call = False  # a call was reported in the stretch
+        self.has_call: bool = False  # a call was reported in the stretch
         self._most = most_kept
         self._kept: StringIO | None = None
         self._is_lost = False  # it would be more than `most_kept` characters
@@ -389,9 +389,9 @@ class RescanBudget:
 
     def __init__(self, most_vain: int = sys.maxsize) -> None:
         # How many of the next characters were looked at in vain.  Whoever passes some on or drops them subtracts them.
-        self.ahead = 0
-        self.again = 0  # how much of that was looked at more than once
-        self.vain = 0  # markers that opened no call, since the last call
+        self.ahead: int = 0
+        self.again: int = 0  # how much of that was looked at more than once
+        self.vain: int = 0  # markers that opened no call, since the last call
         self.most_vain = most_vain
 
     def spend(self, looked: int) -> int:

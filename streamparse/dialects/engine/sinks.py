@@ -30,11 +30,11 @@ class DirectSink:
         self._sink = sink
         self._reader = reader
         self._visible = visible
-        self.reasoning = sink.reasoning
-        self.call_arguments = sink.call_arguments
-        self.call_teller = sink.call_teller
-        self.call_repaired = sink.call_repaired
-        self.error = sink.error
+        self.reasoning: Callable[[str], None] = sink.reasoning
+        self.call_arguments: Callable[..., None] = sink.call_arguments
+        self.call_teller: Callable[[Call], Callable[[str], None]] = sink.call_teller
+        self.call_repaired: Callable[[Call], None] = sink.call_repaired
+        self.error: Callable[..., None] = sink.error
 
     def call_start(
         self, name: str, id: str | None = None, source: Source = "inband", place: Place = "plain"
@@ -126,13 +126,13 @@ class RecordingSink:
     ) -> None:
         self.place: Place = place
         # Whether all is reported as it comes.
-        self.is_live = False
+        self.is_live: bool = False
         # The calls that were reported.
         self.calls: list[Call] = []
         # The dialect that reads, by name, if it is not the one that was asked.
         self.format: str | None = None
         # Whether a whole call was read, reported or not.
-        self.has_whole = False
+        self.has_whole: bool = False
         self._sink = sink
         self._reader = reader
         self._judge = judge

@@ -7,6 +7,7 @@ in the visible text, until visible text follows; drafts in a thought, until the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from io import StringIO
 from typing import Final
 
@@ -19,13 +20,11 @@ from streamparse.dialects.engine.quotes import Quotes
 from streamparse.patterns import BLANKS
 from streamparse.sink import Call, Sink
 
-START: Final = 0  # nothing but blanks and thoughts so far
-AFTER_CALL: Final = 1  # nothing but blanks since a call
-TURN_BEGUN: Final = 2  # nothing but blanks since what begins the turn of somebody else
-IN_TEXT: Final = 3
-INVENTED: Final = 4  # in such a turn: nothing is a marker
+# The places in the visible text: nothing but blanks and thoughts so far; nothing but blanks since a call; nothing but
+# blanks since what begins the turn of somebody else; in text; in such a turn, where nothing is a marker.
+START, AFTER_CALL, TURN_BEGUN, IN_TEXT, INVENTED = range(5)
 
-_MOST_ENDINGS: Final = 16  # that may wait after a call; more are text
+_MOST_ENDINGS: Final = 16  # bound: endings that wait after a call; more are text
 _LEADS: Final = ("Thought:", "Question:", "Plan:", "Reflection:")
 _BEGUN_LEADS: Final = frozenset(lead[:size] for lead in _LEADS for size in range(len(lead)))
 _MOST_LEAD: Final = max(map(len, _LEADS))
@@ -45,9 +44,9 @@ class HeldCalls:
         # None if nothing is held.
         self.text: StringIO | None = None
         # The last ending is a marker that opens calls, too: where the text is cut, another call may have begun.
-        self.may_go_on = False
+        self.may_go_on: bool = False
         # They are all of the answer, or none: no other call may follow.
-        self.is_alone = False
+        self.is_alone: bool = False
         self._endings = 0  # since the last call
 
     def add(self, calls: list[Call], text: str) -> None:
@@ -96,17 +95,17 @@ class VisibleText:
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
-        self.tell = sink.text
-        self.quotes = Quotes()
-        self.held = HeldCalls()
-        self.place = START
+        self.tell: Callable[[str], None] = sink.text
+        self.quotes: Quotes = Quotes()
+        self.held: HeldCalls = HeldCalls()
+        self.place: int = START
         self._lead = ""  # its first characters, as many as show whether they are one of `_LEADS`
         # Complete calls with markers of their own since visible text parted them from those before.
         self.calls: list[Call] = []
-        self.has_settled = False  # a bare call stands, for what follows it belongs to its format
-        self.follows_quoted = False  # nothing but blanks since a call that was quoted
-        self.follows_drop = False  # nothing since a marker that was dropped
-        self.joins_thoughts = False  # since the last call there was a thought
+        self.has_settled: bool = False  # a bare call stands, for what follows it belongs to its format
+        self.follows_quoted: bool = False  # nothing but blanks since a call that was quoted
+        self.follows_drop: bool = False  # nothing since a marker that was dropped
+        self.joins_thoughts: bool = False  # since the last call there was a thought
         # What ends a thought that is written in the text, for its opener came after text: calls in it are drafts.
         self.draft_ends: tuple[str, ...] = ()
 
@@ -225,15 +224,15 @@ class OpenThought:
 
     def __init__(self, sink: Sink, thought: Thought, joins: bool) -> None:
         self._sink = sink
-        self.tell = sink.reasoning
+        self.tell: Callable[[str], None] = sink.reasoning
         self.thought = thought
-        self.quotes = Quotes()
-        self.held = HeldCalls()
-        self.joins = joins
+        self.quotes: Quotes = Quotes()
+        self.held: HeldCalls = HeldCalls()
+        self.joins: bool = joins
         # Nothing but blanks so far: another opener may be the prompt's, or the model's, own.
-        self.is_fresh = True
+        self.is_fresh: bool = True
         # In the turn of somebody else, behind a call: no more calls are looked for.
-        self.is_invented = False
+        self.is_invented: bool = False
 
     def get_prose_markers(self, active: ActiveMarkers) -> IndexedMarkers | None:
         """As of `VisibleText`."""

@@ -30,7 +30,7 @@ from streamparse.sink import Call
 # Takes the next piece of JSON text.
 Write: TypeAlias = Callable[[str], Any]
 
-_QUOTES = 2
+_QUOTES = 2  # source: RFC 8259, section 7: a key stands between two quotation marks
 
 
 class Notation(Protocol):
@@ -256,12 +256,12 @@ class PythonLiterals:
     With `argument` its strings are values of keyword arguments themselves, and not parts of a container.
     """
 
-    brackets = MappingProxyType({"[": "]", "(": ")", "{": "}"})
+    brackets: MappingProxyType[str, str] = MappingProxyType({"[": "]", "(": ")", "{": "}"})
     has_sets = True
 
     def __init__(self, argument: bool) -> None:
         self.argument = argument
-        self.was_repaired = False
+        self.was_repaired: bool = False
         self._loose = False  # a quote in a string was data
 
     def read_key(self, reader: Reader, write: Write) -> Step[bool]:

@@ -175,9 +175,9 @@ class LabelledCalls:
     """
 
     follows = LABEL
-    stops = Markers(("</tool>", "<tool:"))
-    close = Markers(("</tool>",))
-    patterns = Patterns(
+    stops: Markers = Markers(("</tool>", "<tool:"))
+    close: Markers = Markers(("</tool>",))
+    patterns: Patterns = Patterns(
         label=LABEL,
         inner=rf"{GAP}{_LABEL_NAME}(?=[\s<])[ \t]{{0,8}}",
         json=rf"{GAP}\{{{GAP}[\"'}}]",

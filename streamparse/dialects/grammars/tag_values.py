@@ -22,7 +22,7 @@ from streamparse.dialects.engine.reader import GoOn, Match, Pattern, Reader, Ste
 from streamparse.dialects.grammars.call_block import Patterns
 from streamparse.limits import most
 from streamparse.patterns import BLANKS, lazy_partial
-from streamparse.schema.kinds import Kinds, is_string, quote, to_json_text
+from streamparse.schema.kinds import Kinds, SchemaView, is_string, quote, to_json_text
 from streamparse.sink import Call
 
 
@@ -38,12 +38,12 @@ class ObjectWriter:
         self._call = call
         self._sink = context.sink
         self._keys: set[str] = set()
-        self.typed = context.view_parameters(call.name)
-        self.is_empty = True
-        self.was_repaired = False
+        self.typed: SchemaView = context.view_parameters(call.name)
+        self.is_empty: bool = True
+        self.was_repaired: bool = False
         self._end = "{}"
-        self.write = context.sink.call_teller(call)
-        self.limit = context.limits.max_call_args
+        self.write: Callable[[str], object] = context.sink.call_teller(call)
+        self.limit: int | None = context.limits.max_call_args
 
     def begin_member(self, key: str) -> str:
         """A member begins: return the text before its value, to be passed on with it.
@@ -136,7 +136,7 @@ def write_members(reader: Reader, context: Context, name: str, arguments: Iterab
 
 
 _BREAK = lazy_partial(r"\r?\n")
-_MOST_HELD = 64
+_MOST_HELD = 64  # bound: characters before the end of a value in which a line break is looked for
 
 
 class ValueEnd(msgspec.Struct, frozen=True, dict=True):

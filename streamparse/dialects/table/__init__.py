@@ -1,6 +1,7 @@
 """The dialects, as data: which markers open a call, and which grammar reads it.
 
-The facts of each format are in `docs/formats.md`: who writes it, and which of its variants were seen in the wild.
+The facts of each format are in `docs/internals/dialects.md`: who writes it, and which variants
+were seen in the wild.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ _MESSAGE_ITEMS = (*TURN_ITEMS, "context_management")
 class Anthropic(Adapter):
     """The Messages API."""
 
-    traits = ProviderTraits(
+    traits: ProviderTraits = ProviderTraits(
         name="anthropic",
         tool={"name": "$name?", "description": "$description?", "input_schema": "$schema", "strict": "$strict?"},
         call={"type": "tool_use", "id": "$id", "name": "$name", "input": "$arguments"},
@@ -167,7 +167,7 @@ def _list_blocks(content: Any) -> list[Mapping[str, Any]]:
 
 # -- requests --------------------------------------------------------------------------------------
 
-DEFAULT_MAX_TOKENS = 4096
+DEFAULT_MAX_TOKENS = 4096  # source: what every model of this API can write
 """The limit where none is given: this API wants one."""
 
 _SAMPLING = ("temperature", "top_p", "top_k")

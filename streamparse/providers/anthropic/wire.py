@@ -11,8 +11,9 @@ Citations come before the text of their block.  Where a text follows a text, the
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 import msgspec
 
@@ -22,7 +23,8 @@ from streamparse.providers.anthropic.facts import TURN_ITEMS
 from streamparse.reading.blocks import Blocks
 from streamparse.reading.decode import decode_untyped, read_str, write_argument_text
 from streamparse.reading.message_wire import MessageWire, find_outcome
-from streamparse.reading.wire import Plain, UnknownMessage
+from streamparse.reading.plain_strings import PlainString
+from streamparse.reading.wire import UnknownMessage
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
@@ -87,8 +89,10 @@ class Event(Message, gc=False):
 class Anthropic(MessageWire[Event]):
     """Anthropic Messages, and everything that speaks like it: Bedrock's `invoke`, Vertex, llama.cpp, vLLM, Ollama."""
 
+    ignored: int
+
     shape = Event
-    argument_texts = (("delta", "partial_json"),)
+    argument_texts: ClassVar[tuple[tuple[str, ...], ...]] = (("delta", "partial_json"),)
     parses_calls = True
     reopens = True
 
@@ -130,15 +134,20 @@ class Anthropic(MessageWire[Event]):
             if delta.signature:
                 self._blocks.sign(event.index, delta.signature)
 
-    def plain(self, event: Event) -> Plain | None:
-        delta = event.delta
-        if delta is None or event.type != "content_block_delta":
-            return None
-        if delta.text:
-            return Plain(self._text, delta.text)
-        if delta.partial_json:
-            return Plain(partial(self._arguments, event.index), delta.partial_json)
-        return Plain(self._sink.reasoning, delta.thinking) if delta.thinking and not delta.signature else None
+    def _find_verb_of_text(self, event: Event) -> Callable[[str], None] | None:
+        return self._text if event.type == "content_block_delta" else None
+
+    def _find_verb_of_thought(self, event: Event) -> Callable[[str], None] | None:
+        return self._sink.reasoning if event.type == "content_block_delta" else None
+
+    def _find_verb_of_arguments(self, event: Event) -> Callable[[str], None] | None:
+        return partial(self._arguments, event.index) if event.type == "content_block_delta" else None
+
+    plain_strings: ClassVar[tuple[PlainString, ...]] = (
+        PlainString(("delta", "text"), _find_verb_of_text, ("type", "index")),
+        PlainString(("delta", "thinking"), _find_verb_of_thought, ("type", "index")),
+        PlainString(("delta", "partial_json"), _find_verb_of_arguments, ("type", "index")),
+    )
 
     def close(self) -> None:
         super().close()
@@ -194,7 +203,7 @@ class Anthropic(MessageWire[Event]):
         if None in usage.values():
             usage = {name: count for name, count in usage.items() if count is not None}
         if usage:
-            self._sink.usage(usage)
+            self._sink.fact("usage", usage)
             self._sink.fact("service_tier", usage.get("service_tier"))
 
     def _take_turn(self, turn: Turn) -> None:

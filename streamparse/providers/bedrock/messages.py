@@ -45,13 +45,13 @@ _MESSAGE_ITEMS: Final = ("metrics", "trace", "additionalModelResponseFields")
 """Items that say how an answer went; no message has a place for them."""
 _OWN_BLOCKS: Final = ("citationsContent", "toolResult")
 _REFUSED_IN_NAMES: Final = re.compile(r"[^a-zA-Z0-9()\[\]-]+")
-_LONGEST_NAME: Final = 200
+_LONGEST_NAME: Final = 200  # source: DocumentBlock.name of the Converse API
 
 
 class Bedrock(Adapter):
     """The Converse API; `format_tools` gives the `tools` of its `toolConfig`."""
 
-    traits = ProviderTraits(
+    traits: ProviderTraits = ProviderTraits(
         name="bedrock",
         tool={"toolSpec": {"name": "$name?", "description": "$description?", "inputSchema": {"json": "$schema"}}},
         call={"toolUse": {"toolUseId": "$id", "name": "$name", "input": "$arguments"}},
@@ -222,7 +222,7 @@ def _read_block(block: Mapping[str, Any]) -> list[Part]:
 # -- requests --------------------------------------------------------------------------------------
 
 _NO_SCHEMA: dict[str, Any] = {"type": "object", "properties": {}}
-_MAX_SHOWN = 200  # characters of a loss that names tools
+_MAX_SHOWN = 200  # bound: characters of a loss that names tools
 _MODES = {"auto": "auto", "required": "any"}
 
 

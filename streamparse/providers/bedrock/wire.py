@@ -124,6 +124,8 @@ _ITEMS: Final = ("metrics", "trace", "additionalModelResponseFields")
 class BedrockConverse(MessageWire[Event]):
     """Amazon Bedrock: the events of Converse, and what `invoke` wraps."""
 
+    ignored: int
+
     shape = Event
     parses_calls = True
 
@@ -196,7 +198,7 @@ class BedrockConverse(MessageWire[Event]):
             for index, block in enumerate(event.output.message.content):
                 self._take_whole(index, block)
         if event.usage:
-            self._sink.usage(event.usage)
+            self._sink.fact("usage", event.usage)
         self._send_items(event, _ITEMS)
         self._send_facts(event)
         if event.stopReason:

@@ -27,13 +27,13 @@ from streamparse.writing.parts import Item, Message, Part, Text, Thought, is_ite
 from streamparse.writing.request import SAMPLING_FIELDS, Choice, Request
 from streamparse.writing.request_format import RequestFormat, place_alike
 from streamparse.writing.results import show_result, unwrap_result, wrap_result
-from streamparse.writing.traits import ANY_ID, MediaSupport, NamePolicy, is_no_server_tool
+from streamparse.writing.traits import ANY_ID, MediaSupport, NamePolicy, ProviderTraits, is_no_server_tool
 
 
 class Cohere(OpenAI):
     """The chat of Cohere."""
 
-    traits = replace(
+    traits: ProviderTraits = replace(
         OpenAI.traits,
         is_server_tool=is_no_server_tool,
         name="cohere",

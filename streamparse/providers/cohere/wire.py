@@ -11,16 +11,18 @@ the calls, so it is sent as an item, once it is whole.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from io import StringIO
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import msgspec
 
 from streamparse.limits import Limits
-from streamparse.providers.openai_chat.wire import Fragment, Function
+from streamparse.providers.openai_chat.chunks import Fragment, Function
 from streamparse.reading.message_wire import MessageWire, find_listed_outcome
-from streamparse.reading.wire import Plain, UnknownMessage
+from streamparse.reading.plain_strings import PlainString
+from streamparse.reading.wire import UnknownMessage
 from streamparse.sink import Call, Sink
 from streamparse.tools import Toolset
 
@@ -73,9 +75,11 @@ class _Facts(msgspec.Struct, gc=False):
 class Cohere(MessageWire[_Event]):
     """Cohere's chat, version 2."""
 
+    ignored: int
+
     shape = _Event
-    facts = _Facts
-    argument_texts = (
+    facts: ClassVar[type[Any] | None] = _Facts
+    argument_texts: ClassVar[tuple[tuple[str, ...], ...]] = (
         ("message", "tool_calls", "function", "arguments"),
         ("delta", "message", "tool_calls", "function", "arguments"),
     )
@@ -115,7 +119,7 @@ class Cohere(MessageWire[_Event]):
                     self._continue(self._calls[event.index], fragment.function)
                 else:
                     self._take_call(event.index or 0, fragment)
-            if delta.finish_reason is not None or delta.usage is not None or delta.error is not None:
+            if delta.finish_reason or delta.usage is not None or delta.error:
                 self._finish(delta)
         elif event.type == "tool-call-end":
             self._end_call(event.index)
@@ -123,23 +127,23 @@ class Cohere(MessageWire[_Event]):
             self._take_whole(event)
         return self._looks > 0 or event.logprobs is not None
 
-    def plain(self, event: _Event) -> Plain | None:
-        message = event.delta.message if event.delta is not None else None
-        if message is None or self._over:
-            return None
-        plain: Plain
-        content, fragment = message.content, message.tool_calls
-        if isinstance(content, _Content) and content.text and not self._plan.tell():
-            alone, plain = _Message(_Content(content.text)), Plain(self._text, content.text)
-        elif isinstance(content, _Content) and content.thinking:
-            alone, plain = _Message(_Content(thinking=content.thinking)), Plain(self._sink.reasoning, content.thinking)
-        elif isinstance(fragment, Fragment) and fragment.function is not None and event.index in self._calls:
-            arguments = fragment.function.arguments or ""
-            alone = _Message(tool_calls=Fragment(function=Function(arguments=arguments)))
-            plain = Plain(partial(self._sink.call_arguments, self._calls[event.index]), arguments)
-        else:
-            return None
-        return plain if event == _Event(type=event.type, index=event.index, delta=_Delta(message=alone)) else None
+    def _find_verb_of_text(self, _event: _Event) -> Callable[[str], None]:
+        return self._text
+
+    def _find_verb_of_thought(self, _event: _Event) -> Callable[[str], None]:
+        return self._sink.reasoning
+
+    def _find_verb_of_arguments(self, event: _Event) -> Callable[[str], None] | None:
+        call = self._calls.get(event.index)
+        return None if call is None else partial(self._sink.call_arguments, call)
+
+    plain_strings: ClassVar[tuple[PlainString, ...]] = (
+        PlainString(("delta", "message", "content", "text"), _find_verb_of_text, ("type", "index")),
+        PlainString(("delta", "message", "content", "thinking"), _find_verb_of_thought, ("type", "index")),
+        PlainString(
+            ("delta", "message", "tool_calls", "function", "arguments"), _find_verb_of_arguments, ("type", "index")
+        ),
+    )
 
     def close(self) -> None:
         super().close()

@@ -125,7 +125,7 @@ class Interactions:
         if event.interaction is not None or event.object == "interaction":
             self._send_facts(event.interaction or event)
         if event.metadata is not None and event.metadata.usage is not None:
-            self._sink.usage(event.metadata.usage)
+            self._sink.fact("usage", event.metadata.usage)
 
     def close(self) -> None:
         """The body is over: what the server itself did is sent as far as it came."""
@@ -149,7 +149,7 @@ class Interactions:
             self._finish(event)
             return
         if event.usage is not None:
-            self._sink.usage(event.usage)
+            self._sink.fact("usage", event.usage)
         message_wire.report_unfinished(self._sink, event.status or "")
 
     def _take_delta(self, index: int | None, delta: Delta) -> None:
@@ -202,7 +202,7 @@ class Interactions:
 
     def _finish(self, interaction: Interaction) -> None:
         if interaction.usage is not None:
-            self._sink.usage(interaction.usage)
+            self._sink.fact("usage", interaction.usage)
         status = interaction.status or "completed"
         self._sink.finish(status, message_wire.find_listed_outcome(status))
 

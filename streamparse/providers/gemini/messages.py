@@ -90,7 +90,7 @@ _TYPES: Final = ("STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "N
 class Gemini(Adapter):
     """The Gemini API, and Vertex AI."""
 
-    traits = ProviderTraits(
+    traits: ProviderTraits = ProviderTraits(
         name="gemini",
         tool={"name": "$name?", "description": "$description?"},
         call={"functionCall": {"id": "$id?", "name": "$name", "args": "$arguments"}},
@@ -216,7 +216,7 @@ class Gemini(Adapter):
 class GeminiOpenAPI(Gemini):
     """The Gemini API of servers that know no JSON Schema."""
 
-    traits = replace(Gemini.traits, name="gemini-openapi", family="gemini")
+    traits: ProviderTraits = replace(Gemini.traits, name="gemini-openapi", family="gemini")
 
     def write_tool(self, declared: DeclaredTool, lost: list[Loss], /) -> JSONObject:
         name = declared.tool.name

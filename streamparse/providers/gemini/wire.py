@@ -136,13 +136,15 @@ class _Decoder:
 class Gemini(MessageWire[Chunk]):
     """Google Gemini and Vertex AI: `streamGenerateContent`, with `alt=sse` or as one growing JSON array."""
 
+    ignored: int
+
     shape = Chunk
     parses_calls = True
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
         super().__init__(sink, tools, limits, choice)
         self._decoder = _Decoder(self.decode)
-        self.decode = self._decoder  # until a message was taken
+        self.decode: Callable[[bytes], Any] = self._decoder  # until a message was taken
         self._interactions = Interactions(sink, limits)
         self._usage: dict[str, Any] | None = None  # cumulative, but later ones leave out counts
         self._call: Call | None = None  # whose arguments come in pieces

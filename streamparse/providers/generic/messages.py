@@ -17,7 +17,7 @@ from streamparse.writing.traits import ProviderTraits
 class Generic(Adapter):
     """A message is `{"role", "content", ...}`, a call `{"id", "name", "arguments"}`, a result has its `call_id`."""
 
-    traits = ProviderTraits(
+    traits: ProviderTraits = ProviderTraits(
         name="generic",
         tool=FUNCTION_FIELDS,
         call={"id": "$id?", "name": "$name", "arguments": "$arguments"},

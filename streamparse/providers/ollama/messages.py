@@ -36,7 +36,7 @@ _READ = {"type", "description", "enum", "items", "anyOf", "properties", "require
 class Ollama(Adapter):
     """The chat of Ollama."""
 
-    traits = ProviderTraits(
+    traits: ProviderTraits = ProviderTraits(
         name="ollama",
         tool={"type": "function", "function": FUNCTION_FIELDS},
         call={"id": "$id?", "function": {"name": "$name", "arguments": "$arguments"}},

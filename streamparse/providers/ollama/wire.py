@@ -65,8 +65,10 @@ _COUNTS = tuple(name for name in _Line.__struct_fields__ if name.endswith(("_cou
 class OllamaChat(MessageWire[_Line]):
     """Ollama's `/api/chat`; lines of `/api/generate` are read as well."""
 
+    ignored: int
+
     shape = _Line
-    facts = _Facts
+    facts: ClassVar[type[Any] | None] = _Facts
     reads: ClassVar[tuple[str, ...]] = ("ollama-generate",)
 
     @staticmethod

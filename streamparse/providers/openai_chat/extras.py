@@ -28,7 +28,7 @@ calls leaves out both, and both are losses.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from msgspec.structs import asdict, replace
@@ -54,7 +54,7 @@ class ThinkingBlocks:
 
     def __init__(self) -> None:
         self._thought: list[str] = []
-        self.think = self._thought.append
+        self.think: Callable[[str], None] = self._thought.append
         self.whole: list[dict[str, Any]] = []
 
     def add(self, block: Any) -> None:

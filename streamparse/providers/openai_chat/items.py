@@ -17,7 +17,7 @@ from streamparse.sink import Sink
 
 _OPEN: Final = "<think>"
 _CLOSE: Final = "</think>"
-_MOST_AHEAD: Final = 4096
+_MOST_AHEAD: Final = 4096  # bound: the text that is kept to be compared
 """Characters that the content may lag; a thought that came much earlier is not compared."""
 
 
@@ -33,7 +33,7 @@ class Echo:
     """
 
     def __init__(self, send: Callable[[str], None]) -> None:
-        self.active = True
+        self.active: bool = True
         """Whether the content may still repeat the thought."""
         self._send = send
         self._ahead = ""  # what the field had and the content has not repeated yet

@@ -60,7 +60,7 @@ def _is_custom_tool(tool: Mapping[str, Any]) -> bool:
 class OpenAI(Adapter):
     """Chat completions, as OpenAI itself takes them."""
 
-    traits = ProviderTraits(
+    traits: ProviderTraits = ProviderTraits(
         name="openai",
         tool={"type": "function", "function": {**FUNCTION_FIELDS, "strict": "$strict?"}},
         call={"id": "$id", "type": "function", "function": {"name": "$name", "arguments": "$arguments"}},

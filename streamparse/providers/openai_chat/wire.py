@@ -1,208 +1,45 @@
 """OpenAI Chat Completions, and everything that speaks like it.
 
 Server-sent events, each a `chat.completion.chunk`, ended by `data: [DONE]`; or one whole `chat.completion`.
-What the many servers add or leave out is in the tables of `docs/wires.md`.
+What the many servers add or leave out is in the tables of `docs/internals/wires.md`.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeVar
+from collections.abc import Callable
+from typing import Any, ClassVar, Final
 
 import msgspec
 
-from streamparse.frames import StringTwice
 from streamparse.limits import Limits, most
 from streamparse.providers.openai_chat import facts, items
+from streamparse.providers.openai_chat.chunks import (
+    NO_RAW,
+    NO_REASONS,
+    Choice,
+    Chunk,
+    ChunkWire,
+    Delta,
+    Groq,
+    LooseChunk,
+    Part,
+)
+from streamparse.providers.openai_chat.completions import OpenAICompletions
 from streamparse.reading.decode import find_objects, read_str, read_value, write_argument_text
-from streamparse.reading.errors import ErrorFields, find_error
+from streamparse.reading.errors import find_error
 from streamparse.reading.fragments import Fragments
-from streamparse.reading.message_wire import MessageWire, decode_part, find_outcome, read_struct
+from streamparse.reading.message_wire import decode_part, find_outcome
 from streamparse.reading.pieces import Budget
-from streamparse.reading.wire import Plain
+from streamparse.reading.plain_strings import PlainString
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
-# -- ----------------------------------------------------------------------------------------------------
-# The shape of a `chat.completion.chunk`, or of a whole `chat.completion`: only the fields that are read.
-
-
-_NO_RAW: Final = msgspec.Raw()
-
-
-class Function(msgspec.Struct, gc=False):
-    name: str | None = None
-    arguments: str | None = None
-    parameters: Any = None  # as Llama writes its calls; some servers leave it so
-
-
-class Fragment(msgspec.Struct, gc=False):
-    """A piece of a call."""
-
-    index: int | None = None
-    id: str | None = None
-    function: Function | None = None
-    name: Any = None  # Workers AI and relays have the fields of the function here
-    arguments: Any = None
-    custom: items.Custom | None = None
-    extra_content: Any = None  # Gemini's signatures
-    provider_specific_fields: Any = None  # the same, from LiteLLM
-
-
-class Part(msgspec.Struct, gc=False):
-    """Mistral sends content as a list of typed parts: text, and thinking with parts of its own; so does Databricks."""
-
-    type: str = "part"
-    text: str | None = None
-    thinking: str | list[Any] | None = None
-    reasoning: str | None = None
-    summary: Any = None
-    encrypted_content: Any = None
-
-
-class Delta(msgspec.Struct, gc=False):
-    """What a chunk adds to a choice, or a whole message."""
-
-    content: str | list[msgspec.Raw] | None = None
-    reasoning_content: str | None = None
-    reasoning: str | None = None
-    reasoning_details: list[items.Detail] | None = None
-    refusal: str | None = None
-    tool_calls: list[Fragment] | None = None
-    function_call: Function | None = None
-    annotations: list[Any] | None = None
-    executed_tools: list[Any] | None = None  # Groq runs some tools itself
-    thinking_blocks: list[dict[str, Any]] | None = None  # LiteLLM, as Anthropic wants them back
-    images: list[Any] | None = None
-    audio: Any = None
-    content_list: list[Any] | None = None  # Snowflake Cortex
-    tool_use_id: str | None = None
-    name: str | None = None
-    input: Any = None
-    extra_content: Any = None  # Google flags thoughts
-    reasoning_text: str | None = None  # GitHub Copilot
-    thinking: str | None = None  # relays of Ollama
-    reasoning_opaque: str | None = None  # the same thought, sealed
-    reasoning_steps: Any = None  # Perplexity: what it looked for before it wrote
-
-
-class Choice(msgspec.Struct, gc=False):
-    index: int | None = 0
-    delta: Delta | None = None
-    message: Delta | None = None
-    finish_reason: str | None = None
-    error: Any = None  # OpenRouter
-    usage: dict[str, Any] | None = None  # Moonshot
-    logprobs: Any = None
-    content_filter_results: msgspec.Raw = _NO_RAW  # Azure
-
-
-class Groq(msgspec.Struct, gc=False):
-    usage: dict[str, Any] | None = None
-    error: Any = None  # why it stopped the stream early
-
-
-class Chunk(ErrorFields, gc=False, kw_only=True):
-    """A chunk.  What has no choices is no chunk: it is looked at as a whole, for it may be an error of any shape."""
-
-    choices: list[Choice] | None
-    usage: dict[str, Any] | None = None
-    x_groq: Groq | None = None
-    citations: list[Any] | None = None  # Perplexity
-    search_results: list[Any] | None = None
-
-
-class _LooseChatChunk(Chunk, gc=False):
-    """A chunk whose choices are missing, or no list."""
-
-    choices: list[Choice] | None = None
-
-
-# -- ----------------------------------------------------------------------------------------------------
-# OpenAI's legacy completions: like chat chunks, but a choice holds plain `text`.  Local servers still speak it.
-
-
-class _Choice(msgspec.Struct, gc=False):
-    text: str | None = None
-    index: int | None = 0
-    finish_reason: str | None = None
-    stop_reason: Any = None  # DeepSeek on Bedrock; vLLM: what stopped it, besides the finish reason
-    reasoning: str | None = None  # OpenRouter
-    logprobs: Any = None
-
-
-class _Chunk(ErrorFields, gc=False, kw_only=True):
-    choices: list[_Choice] | None
-    usage: dict[str, Any] | None = None
-
-
-class _LooseChunk(_Chunk, gc=False):
-    choices: list[_Choice] | None = None
-
-
-T = TypeVar("T", bound=msgspec.Struct)
-
-_NO_REASONS: Final = ("null", "None")  # DashScope and others write so that the answer goes on
-
-
-class _ChunkWire(MessageWire[T]):
-    """A wire of chunks, which say in the same fields who answers."""
-
-    def read_facts(self, data: bytes) -> None:
-        self._looks -= 1
-        found = read_struct(data, facts.Facts)
-        if found is not None and found.choices is not None:
-            self._sent = {} if self._sent is None else self._sent
-            facts.send_facts(self._sink, found, self._choice, self._sent)
-            if facts.has_names(found):
-                self._looks = 0
-
-
-class OpenAICompletions(_ChunkWire[_Chunk]):
-    """OpenAI's legacy completions: like chat chunks, but a choice holds plain `text`.  Local servers still speak it."""
-
-    shape = _Chunk
-    loose_shape = _LooseChunk
-
-    @staticmethod
-    def claims(message: dict[str, Any], _event: bytes, /) -> bool:
-        choices = message.get("choices")
-        if isinstance(choices, list) and choices and isinstance(choices[0], dict):
-            return "text" in choices[0] and not {"delta", "message"} & choices[0].keys()
-        return choices == [] and message.get("object") == "text_completion"
-
-    def plain(self, chunk: _Chunk) -> Plain | None:
-        text = chunk.choices[0].text if chunk.choices else None
-        alone = chunk == _Chunk(choices=[_Choice(text, self._choice)])
-        return Plain(self._text, text) if text and alone and not self._over else None
-
-    def take(self, chunk: _Chunk) -> bool:
-        if self._over:
-            self.ignored += 1
-            return False
-        for choice in chunk.choices or ():
-            if choice.index == self._choice or (choice.index is None and not self._choice):
-                if choice.reasoning:
-                    self._sink.reasoning(choice.reasoning)
-                if choice.text:
-                    self._text(choice.text)
-                if choice.logprobs:
-                    facts.send_logprobs(self._sink, choice.logprobs)
-                reason = choice.finish_reason or choice.stop_reason
-                if reason and isinstance(reason, str) and reason not in _NO_REASONS:
-                    self._sink.finish(reason, find_outcome(reason))
-            else:
-                self.ignored += 1
-        if chunk.usage is not None:
-            self._sink.usage(chunk.usage)
-        if chunk.error or chunk.choices == [] or chunk.base_resp:
-            self._fail(find_error(chunk))
-        return self._looks > 0 or chunk.usage is not None
-
-
-# -- ----------------------------------------------------------------------------------------------------
-
 _decode_part = msgspec.json.Decoder(Part).decode
-_OFTEN_EMPTY: Final = ("reasoning_content", "reasoning", "reasoning_details", "refusal", "tool_calls")
+_DELTA: Final = ("choices", "delta")
+_DETAILS: Final = (*_DELTA, "reasoning_details")
+_BESIDE: Final = ("index", "content_filter_results")
+_BESIDE_DETAIL: Final = (*_BESIDE, "type", "id", "format")
+_BESIDE_ARGUMENTS: Final = (*_BESIDE, "id", "name")
 _THOUGHTS: Final = (
     "reasoning_content", "reasoning", "reasoning_details", "reasoning_text", "thinking", "thinking_blocks",
 )  # fmt: skip
@@ -210,11 +47,11 @@ _THOUGHT_PARTS: Final = ("thinking", "reasoning", "reasoning_text", "thought")
 _ITEMS: Final = ("annotations", "executed_tools", "images", "audio", "reasoning_opaque", "reasoning_steps")
 
 
-class OpenAIChat(_ChunkWire[Chunk]):
+class OpenAIChat(ChunkWire[Chunk]):
     """OpenAI Chat Completions, and everything that speaks like it."""
 
     shape = Chunk
-    loose_shape = _LooseChatChunk
+    loose_shape = LooseChunk
     argument_texts = (
         ("choices", "delta", "tool_calls", "function", "arguments"),
         ("choices", "message", "tool_calls", "function", "arguments"),
@@ -232,7 +69,7 @@ class OpenAIChat(_ChunkWire[Chunk]):
         self._fragments = Fragments(sink, tools, limits)
         self._custom: items.CustomCalls | None = None
         self._details: items.Details | None = None
-        self._filters = _NO_RAW  # what was found last in the answer
+        self._filters = NO_RAW  # what was found last in the answer
         self._found: dict[str, Any] = {}  # and all of it
 
     @staticmethod
@@ -256,36 +93,8 @@ class OpenAIChat(_ChunkWire[Chunk]):
                 continue
             delta = choice.delta or self._read_message(choice.message, chunk)
             if delta is not None:
-                content = delta.content
-                if (
-                    delta.reasoning_content
-                    or delta.reasoning
-                    or delta.reasoning_details
-                    or delta.reasoning_text
-                    or delta.thinking
-                ):
-                    self._take_thought(delta)
-                elif content:
-                    if isinstance(content, str) and delta.extra_content is None:
-                        (self._text if self._is_begun else self._begin_text)(content)
-                    else:
-                        self._take_content(content, delta.extra_content)
-                if delta.tool_calls or delta.refusal or delta.function_call is not None:
-                    self._take_action(delta)
-                if (
-                    delta.annotations
-                    or delta.executed_tools
-                    or delta.thinking_blocks
-                    or delta.images
-                    or delta.audio
-                    or delta.content_list
-                    or delta.tool_use_id
-                    or delta.input
-                    or delta.reasoning_opaque
-                    or delta.reasoning_steps
-                ):
-                    self._take_items(delta)
-            if choice.finish_reason or choice.error or choice.logprobs or choice.content_filter_results is not _NO_RAW:
+                self._take_delta(delta)
+            if choice.finish_reason or choice.error or choice.logprobs or choice.content_filter_results is not NO_RAW:
                 has_rest = self._take_rest_of_choice(choice) or has_rest
         if (
             not chunk.choices
@@ -300,45 +109,26 @@ class OpenAIChat(_ChunkWire[Chunk]):
             return True
         return has_rest
 
-    def plain(self, chunk: Chunk) -> Plain | None:
-        choice = chunk.choices[0] if chunk.choices else None
-        if choice is None or choice.finish_reason is not None or self._over:
-            return None
-        delta = choice.delta
-        if delta is None or isinstance(delta.content, list):
-            return None
-        content = delta.content
-        if not (self._is_begun or _is_clear_start(content)) if content else self._echo is not None:
-            return None
-        plain: Plain
-        if content:
-            plain, alone = Plain(self._text, content), Delta(content)
-        elif delta.tool_calls:
-            call = delta.tool_calls[0]
-            function = call.function
-            if function is None or not function.arguments:
-                return None
-            fragment = Fragment(call.index, call.id, Function(function.name, function.arguments))
-            alone = Delta(content, tool_calls=[fragment])
-            plain = Plain(self._fragments.find_teller(call.index, call.id, function.name), function.arguments)
-        else:
-            alone = Delta(content, reasoning_content=delta.reasoning_content, reasoning=delta.reasoning)
-            alone.reasoning_text, alone.thinking = delta.reasoning_text, delta.thinking
-            thought = delta.reasoning_content or delta.reasoning or delta.reasoning_text or delta.thinking or ""
-            if not _is_the_only_thought(delta, thought):
-                thought = ""
-            details = delta.reasoning_details
-            known = self._details
-            if details and len(details) == 1 and known and known.is_next_piece(details[0], thought):
-                alone.reasoning_details, thought = details, StringTwice(thought)
-            plain = Plain(self._sink.reasoning, thought)
-        whole = Chunk(choices=[Choice(self._choice, alone, content_filter_results=choice.content_filter_results)])
-        if chunk == whole:
-            return plain
-        for name in _OFTEN_EMPTY:
-            if not (value := getattr(delta, name)):
-                setattr(alone, name, value)
-        return plain if chunk == whole else None
+    def _find_verb_of_text(self, _chunk: Chunk) -> Callable[[str], None] | None:
+        return self._text if self._is_begun else None
+
+    def _find_verb_of_thought(self, _chunk: Chunk) -> Callable[[str], None] | None:
+        return self._sink.reasoning if self._echo is None else None
+
+    def _find_verb_of_arguments(self, chunk: Any) -> Callable[[str], None]:
+        call = chunk.choices[0].delta.tool_calls[0]
+        return self._fragments.find_teller(call.index, call.id, call.function.name)
+
+    plain_strings: ClassVar[tuple[PlainString, ...]] = (
+        PlainString((*_DELTA, "content"), _find_verb_of_text, _BESIDE),
+        PlainString((*_DELTA, "reasoning_content"), _find_verb_of_thought, _BESIDE),
+        PlainString((*_DELTA, "reasoning"), _find_verb_of_thought, _BESIDE),
+        PlainString((*_DELTA, "reasoning_text"), _find_verb_of_thought, _BESIDE),
+        PlainString((*_DELTA, "thinking"), _find_verb_of_thought, _BESIDE),
+        PlainString((*_DELTA, "reasoning"), _find_verb_of_thought, _BESIDE_DETAIL, (*_DETAILS, "text")),
+        PlainString((*_DELTA, "reasoning"), _find_verb_of_thought, _BESIDE_DETAIL, (*_DETAILS, "summary")),
+        PlainString((*_DELTA, "tool_calls", "function", "arguments"), _find_verb_of_arguments, _BESIDE_ARGUMENTS),
+    )
 
     def close(self) -> None:
         super().close()
@@ -386,6 +176,39 @@ class OpenAIChat(_ChunkWire[Chunk]):
             message.tool_calls = [call for call in calls if not self._fragments.has_told(call.index, call.id)]
         return message
 
+    def _take_delta(self, delta: Delta) -> None:
+        content, blocks = delta.content, delta.thinking_blocks
+        if (
+            delta.reasoning_content
+            or delta.reasoning
+            or delta.reasoning_details
+            or delta.reasoning_text
+            or delta.thinking
+        ):
+            self._take_thought(delta)
+            blocks = None
+        elif content:
+            if isinstance(content, str) and delta.extra_content is None:
+                (self._text if self._is_begun else self._begin_text)(content)
+            else:
+                self._take_content(content, delta.extra_content)
+        if delta.tool_calls or delta.refusal or delta.function_call is not None:
+            self._take_action(delta)
+        if (
+            delta.annotations
+            or delta.executed_tools
+            or delta.images
+            or delta.audio
+            or delta.content_list
+            or delta.tool_use_id
+            or delta.input
+            or delta.reasoning_opaque
+            or delta.reasoning_steps
+        ):
+            self._take_items(delta)
+        if blocks:
+            self._take_blocks(blocks)
+
     def _take_thought(self, delta: Delta) -> None:
         """A delta with a thought, in whichever field, before its text."""
         thought = delta.reasoning_content or delta.reasoning or delta.reasoning_text or delta.thinking or ""
@@ -405,7 +228,6 @@ class OpenAIChat(_ChunkWire[Chunk]):
             self._text, self._is_begun = self._echo.take_text, True
         if delta.thinking_blocks:
             self._take_blocks(delta.thinking_blocks)
-            delta.thinking_blocks = None
         if isinstance(delta.content, list):
             self._take_parts(delta.content)
         elif delta.content:
@@ -461,14 +283,12 @@ class OpenAIChat(_ChunkWire[Chunk]):
                 self._send_text(text)
 
     def _take_items(self, delta: Delta) -> None:
-        """What the server found, ran or made by itself, and thoughts that the provider wants back."""
+        """What the server found, ran or made by itself."""
         if delta.content_list or delta.tool_use_id or delta.input:
             self._take_contents(delta)
         for kind in _ITEMS:
             if value := getattr(delta, kind):
                 self._sink.item(kind, value)
-        if delta.thinking_blocks:
-            self._take_blocks(delta.thinking_blocks)
 
     def _make_custom(self) -> items.CustomCalls:
         limits = self._limits
@@ -495,7 +315,7 @@ class OpenAIChat(_ChunkWire[Chunk]):
 
     def _end_choice(self, choice: Choice) -> None:
         """The answer is over, or the server failed to give it."""
-        if choice.finish_reason in _NO_REASONS and not choice.error:
+        if choice.finish_reason in NO_REASONS and not choice.error:
             return
         self._fragments.start_named()
         outcome = find_outcome(choice.finish_reason) if choice.finish_reason else "failed"
@@ -537,7 +357,7 @@ class OpenAIChat(_ChunkWire[Chunk]):
             else:
                 text = None if fragment.arguments is None else write_argument_text(fragment.arguments)
                 add(fragment.index, fragment.id, read_str(fragment.name), text)
-            if fragment.extra_content is not None:
+            if fragment.extra_content:
                 self._fragments.attach("extra_content", fragment.extra_content)
             if fragment.provider_specific_fields:
                 self._fragments.attach("provider_specific_fields", fragment.provider_specific_fields)

@@ -25,7 +25,7 @@ from streamparse.writing.content import PDF
 from streamparse.writing.definitions import has_type
 from streamparse.writing.json_access import drop_empty, get_objects, get_str
 from streamparse.writing.parts import Item, Message, Part, Text, Thought, is_item
-from streamparse.writing.traits import IdPolicy, MediaSupport, is_no_server_tool
+from streamparse.writing.traits import IdPolicy, MediaSupport, ProviderTraits, is_no_server_tool
 
 _ROUTER_TOOLS = re.compile(r"openrouter:\w+")
 """https://openrouter.ai/docs/guides/features/server-tools/overview"""
@@ -38,7 +38,7 @@ _TRAITS: Final = replace(
 class DeepSeek(OpenAI):
     """Chat completions of servers that want the plain thought back, as `reasoning_content`."""
 
-    traits = replace(_TRAITS, name="deepseek", dialect="deepseek-v3.1")
+    traits: ProviderTraits = replace(_TRAITS, name="deepseek", dialect="deepseek-v3.1")
 
     def write_thought(self, message: Message, _lost: list[Loss], /) -> JSONObject:
         return drop_empty(reasoning_content=message.thought)
@@ -65,7 +65,7 @@ class OpenRouter(OpenAI):
     https://openrouter.ai/docs/use-cases/reasoning-tokens#preserving-reasoning-blocks
     """
 
-    traits = replace(
+    traits: ProviderTraits = replace(
         _TRAITS,
         name="openrouter",
         media=MediaSupport(document_types=frozenset((PDF,)), document_fields=frozenset(("name",))),
@@ -92,7 +92,7 @@ class Mistral(OpenAI):
     https://docs.mistral.ai/capabilities/function_calling/, https://docs.mistral.ai/capabilities/reasoning/
     """
 
-    traits = replace(
+    traits: ProviderTraits = replace(
         _TRAITS,
         name="mistral",
         dialect="mistral-array",

@@ -34,7 +34,7 @@ from streamparse.sink import Sink
 # Messages, thoughts and calls, by their ids and indexes.
 
 _NEW: Final = object()
-_NEAR: Final = 8  # so many parts are looked at for a text whose number is another one
+_NEAR: Final = 8  # bound: the parts that are looked at for a text whose number is another one
 
 
 PartKey: TypeAlias = tuple[str, int] | None
@@ -347,8 +347,7 @@ class Calls:
         elif call.call.closed:
             self._sink.call_arguments(call.call, arguments)  # late, which is no news where the call broke
         elif _has_members(arguments) and not begins_object(sent):  # the deltas of GitHub Copilot are ciphertext
-            self._sink.call_restart(call.call)
-            self._sink.call_arguments(call.call, arguments)
+            self._sink.call_arguments(call.call, arguments, restarts=True)
         else:
             message = f"the arguments of {call.name!r} are said to be others"
             self._sink.call_error(call.call, "malformed_call", message)

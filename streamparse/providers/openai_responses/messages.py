@@ -34,7 +34,7 @@ from streamparse.writing.parts import Image, Item, Message, Part, Text, Thought,
 from streamparse.writing.request import ACCOUNT_FIELDS, SCHEMA_NAME, Request
 from streamparse.writing.request_format import RequestFormat, place_alike
 from streamparse.writing.results import list_text_losses, read_text_result, show_result, write_result_text
-from streamparse.writing.traits import IdPolicy, MediaSupport
+from streamparse.writing.traits import IdPolicy, MediaSupport, ProviderTraits
 
 _KINDS = ("reasoning", "compaction", "mcp_list_tools", "mcp_approval_request", "program")
 _ENDINGS = ("_call", "_output")
@@ -55,7 +55,7 @@ def _is_server_tool(tool: Mapping[str, Any]) -> bool:
 class Responses(Adapter):
     """The Responses API."""
 
-    traits = replace(
+    traits: ProviderTraits = replace(
         chat.OpenAI.traits,
         name="openai-responses",
         tool={"type": "function", **FUNCTION_FIELDS, "strict": "$strict"},

@@ -68,10 +68,10 @@ class Output:
 
     def __init__(self, sink: Sink, limits: Limits) -> None:
         self._sink = sink
-        self.calls = Calls(sink, limits)
+        self.calls: Calls = Calls(sink, limits)
         budget = Budget(most(limits.max_call_args))
         self._text_calls = Items(lambda: CallItem(PendingText(budget)))
-        self.items = {"message": Items(PartsItem), "reasoning": Items(PartsItem)}
+        self.items: dict[str, Items[PartsItem]] = {"message": Items(PartsItem), "reasoning": Items(PartsItem)}
         self._verbs = {"text": sink.text, "refusal": sink.refusal, "thought": sink.reasoning, "summary": sink.reasoning}
         self._passed_on: set[str | tuple[str, int | None]] = set()  # those passed on as they are
         self._added: set[str | int | None] = set()  # ids and indexes

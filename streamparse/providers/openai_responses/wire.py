@@ -199,6 +199,8 @@ _PARTS: Final = {
 class OpenAIResponses(MessageWire[Event]):
     """OpenAI Responses, and everything that speaks like it."""
 
+    ignored: int
+
     shape = Event
     parses_calls = True
     reopens = True

@@ -1,0 +1,159 @@
+"""What an agent is made of: its model, its tools, and what each request is made with."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeAlias, TypedDict, cast
+
+import msgspec
+
+from streamparse.negotiate import CapabilityLearner, NegotiatedFormat
+from streamparse.runtime.history import History
+from streamparse.runtime.loop import MAX_COMPLAINTS, Send
+from streamparse.runtime.model import Model, check_model
+from streamparse.runtime.request import Request, check_settings
+from streamparse.runtime.runner import CommonOptions, ToolRunner
+from streamparse.runtime.stops import MAX_TURNS, MaxStop, RunState, StopCondition, max_turns
+from streamparse.tools import Tool, Toolset
+
+MAX_RESULT: Final = 32 * 1024  # bound: characters of a result; a larger one costs more than it tells, in every request
+
+AgentModel: TypeAlias = Model | NegotiatedFormat
+Models: TypeAlias = AgentModel | Sequence[AgentModel]
+PrepareHistory: TypeAlias = (
+    Callable[[History], History | Awaitable[History]] | Callable[[History, RunState], History | Awaitable[History]]
+)
+System: TypeAlias = str | Callable[[RunState], str | Awaitable[str]]
+Tier: TypeAlias = int | Callable[[RunState], int]
+
+
+class RunOptions(TypedDict, total=False):
+    """What stands in one run for what the agent has."""
+
+    tools: Iterable[Any] | None
+    model: Models | None
+    settings: Mapping[str, Any] | None
+    stop: Iterable[StopCondition] | None
+    tier: Tier | None
+
+
+class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """The settings of one `Agent`; see there.
+
+    `tools` has the `output_tool` among them, if there is one; `runner` holds the keywords for `ToolRunner`.
+    Raises TypeError or ValueError for what cannot be.
+    """
+
+    models: tuple[AgentModel, ...]
+    tools: Toolset
+    output_tool: Tool | None = None
+    system: System = ""
+    stops: tuple[StopCondition, ...] = ()
+    settings: dict[str, Any] = {}
+    prepare_history: PrepareHistory | None = None
+    ask_again: bool = True
+    tier: Tier = 0
+    learner: CapabilityLearner | None = None
+    runner: CommonOptions = {}
+
+    def __post_init__(self) -> None:
+        if not self.models:
+            raise ValueError("an agent needs a model")
+        for model in self.models:
+            check_model(model)
+        if not (isinstance(self.system, str) or callable(self.system)):
+            raise TypeError(f"system is a text, or a function that returns one, not {type(self.system).__name__}")
+        if not any(isinstance(stop, MaxStop) and stop.name == "max_turns" for stop in self.stops):
+            msgspec.structs.force_setattr(self, "stops", (*self.stops, max_turns(MAX_TURNS)))
+        check_settings(self.settings)
+        self.make_runner()  # raises for what cannot be, now and not in each run
+
+    def override(self, own: RunOptions) -> AgentSettings:
+        """Return the settings of one run: what is given stands in the place of the agent's; settings are merged."""
+        changes: dict[str, Any] = {}
+        if (tools := own.get("tools")) is not None:
+            changes["tools"] = add_output_tool(tools, self.output_tool)
+        if (model := own.get("model")) is not None:
+            changes["models"] = list_models(model)
+        if (settings := own.get("settings")) is not None:
+            changes["settings"] = {**self.settings, **settings}
+        if (stop := own.get("stop")) is not None:
+            changes["stops"] = tuple(stop)
+        if (tier := own.get("tier")) is not None:
+            changes["tier"] = tier
+        return msgspec.structs.replace(self, **changes) if changes else self
+
+    def make_runner(self) -> ToolRunner:
+        """Make the runner of one run."""
+        options: CommonOptions = {"max_result": MAX_RESULT, **self.runner}
+        return ToolRunner(self.tools, **options)
+
+    @property
+    def complaints(self) -> tuple[int, ...]:
+        """How often each model is told that its answer is of no use."""
+        return tuple(each.max_retries if isinstance(each, NegotiatedFormat) else MAX_COMPLAINTS for each in self.models)
+
+    def find_tier(self, state: RunState) -> int:
+        """Return the tier that is unlocked now."""
+        return self.tier if isinstance(self.tier, int) else self.tier(state)
+
+    async def make_request(self, send: Send, state: RunState, tier: int, run_id: str) -> Request:
+        """Make the request of one turn, with the tools alone that are unlocked."""
+        sent = send.history
+        if not isinstance(self.system, str):
+            system: object = await _await(self.system(state))
+            if not isinstance(system, str):
+                raise TypeError(f"system returns a text, not {type(system).__name__}")
+            sent = msgspec.structs.replace(sent, system=system)
+        if self.prepare_history is not None:
+            sent = await _prepare(self.prepare_history, sent, state)
+        return Request(
+            sent, self._find_unlocked(tier), self._find_settings(send), number=send.number, run_id=run_id,
+            tools_in="prompt" if send.tools_in_prompt else "request",
+        )  # fmt: skip
+
+    def _find_unlocked(self, tier: int) -> Toolset:
+        if all(tool.tier <= tier for tool in self.tools.values()):
+            return self.tools
+        return Toolset(tool for tool in self.tools.values() if tool.tier <= tier)
+
+    def _find_settings(self, send: Send) -> dict[str, Any]:
+        """Return the settings of a request; in the last one no tool may be called but that of the output."""
+        if not send.is_last or not self.tools:
+            return self.settings
+        return {**self.settings, "tool_choice": "none" if self.output_tool is None else self.output_tool.name}
+
+
+def list_models(model: Models) -> tuple[AgentModel, ...]:
+    """Return the models of an agent, one or several."""
+    is_one = isinstance(model, (str, NegotiatedFormat)) or not isinstance(model, Sequence)
+    return (cast(AgentModel, model),) if is_one else tuple(cast(Any, model))
+
+
+def add_output_tool(tools: Iterable[Any] | None, output_tool: Tool | None) -> Toolset:
+    """Return the tools of an agent, with that of its output."""
+    declared = Toolset.of(tools)
+    return declared if output_tool is None else Toolset([*declared.values(), output_tool])
+
+
+async def _prepare(prepare: PrepareHistory, history: History, state: RunState) -> History:
+    given: Callable[..., Any] = prepare
+    sent: object = await _await(given(history, state) if _takes_state(given) else given(history))
+    if not isinstance(sent, History):
+        raise TypeError(f"prepare_history returns the History to be sent, not {type(sent).__name__}")
+    return sent
+
+
+def _takes_state(prepare: Callable[..., Any]) -> bool:
+    """Whether a function needs a second argument."""
+    try:
+        parameters = inspect.signature(prepare).parameters.values()
+    except (TypeError, ValueError):  # of C
+        return False
+    places = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(each.kind in places and each.default is each.empty for each in parameters) > 1
+
+
+async def _await(value: Any) -> Any:
+    return await value if inspect.isawaitable(value) else value

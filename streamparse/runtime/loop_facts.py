@@ -1,0 +1,104 @@
+"""The facts that an agent's loop takes in, and the commands that it returns; see `streamparse.runtime.loop`."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import msgspec
+
+from streamparse.response import ParsedResponse
+from streamparse.runtime.history import History
+from streamparse.runtime.model_failures import ModelFailure
+from streamparse.tools import ToolResult
+
+# -- facts -------------------------------------------------------------------------------------------------
+
+
+class Started(msgspec.Struct, frozen=True, tag=True):
+    """The run begins with this history, the prompt in it."""
+
+    history: History
+    at: float
+
+
+class RequestFailed(msgspec.Struct, frozen=True, tag=True):
+    """The model gave no answer to the latest request."""
+
+    failure: ModelFailure
+    at: float
+
+
+class AnswerEnded(msgspec.Struct, frozen=True, tag=True):
+    """The answer to the latest request is read, and each of its calls has its result.
+
+    `provider` names whose words it came in, `model` who said them.  `failure` is what broke the connection, even
+    after the end of the answer.  `awaits_approval` says that a call was not run because nobody was there to approve
+    it.
+    """
+
+    response: ParsedResponse
+    at: float
+    results: tuple[ToolResult, ...] = ()
+    provider: str = ""
+    model: str = ""
+    failure: ModelFailure | None = None
+    awaits_approval: bool = False
+
+
+class Waited(msgspec.Struct, frozen=True, tag=True):
+    """The time of a `Wait` has come, or that of the whole run."""
+
+    at: float
+
+
+class Interrupted(msgspec.Struct, frozen=True, tag=True):
+    """The run was cancelled; `heard` is the part of the latest answer's text that has reached the user, None for all.
+
+    If an answer is being read, its `AnswerEnded` follows.
+    """
+
+    at: float
+    heard: str | None = None
+
+
+Fact: TypeAlias = Started | RequestFailed | AnswerEnded | Waited | Interrupted
+
+
+# -- commands ----------------------------------------------------------------------------------------------
+
+
+class Send(msgspec.Struct, frozen=True, tag=True):
+    """Send a request to this model, by its place among the agent's; report `AnswerEnded` or `RequestFailed`.
+
+    `number` is the turn's; no two requests of a run have the same.  `is_last` asks for an answer without calls, but for
+    that of the output tool.  `tools_in_prompt` teaches the tools in the prompt: the server takes none.
+    """
+
+    model: int
+    history: History
+    number: int
+    is_last: bool = False
+    tools_in_prompt: bool = False
+
+
+class Wait(msgspec.Struct, frozen=True, tag=True):
+    """Report `Waited` at this time."""
+
+    until: float
+
+
+class Finish(msgspec.Struct, frozen=True, tag=True):
+    """The run is over.
+
+    `stopped_by` is None if it ended by itself, with its output.  Else it is the reason of a stop, or one of
+    `"cancelled"`, `"approval"`, `"length"`, `"filter"`, `"refusal"`, `"fatal"`, `"broken_answers"`, `"model_failed"`.
+    `is_structured` says that `output` holds the arguments of the output tool.
+    """
+
+    stopped_by: str | None = None
+    output: Any = None
+    has_output: bool = False
+    is_structured: bool = False
+
+
+Command: TypeAlias = Send | Wait | Finish
