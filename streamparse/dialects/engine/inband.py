@@ -89,8 +89,7 @@ class InBandParser:
         active = ActiveMarkers(catalogue, left, tools.names, reasoning != "closed", quoted)
         # Whether calls that `dialects` asks for are not looked for, or not any more.
         self.ignores_calls: bool = left != chosen
-        # Whether "auto" and "all" mean reasoning alone, as from the first native call on.
-        self._ignores_auto = left == ("reasoning",)
+        self._ignores_auto = left == ("reasoning",)  # "auto" means that, as from the first native call on
         self._has_ended = False  # the turn has, and what comes next takes that back: also what is held for long
         views = {} if tools else NO_VIEWS
         context = Context(direct, tools, limits, thoughts=reasoning != "closed", views=views, on_dialect=on_dialect)
