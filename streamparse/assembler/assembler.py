@@ -9,8 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from streamparse.assembler.beginning import judge_beginning
 from streamparse.assembler.call import CallState, State
 from streamparse.assembler.event_log import EventLog, Offset, ParseHalted
+from streamparse.assembler.names import clean_name, find_name_problem
+from streamparse.assembler.room import Room
+from streamparse.assembler.turn import Turn
 from streamparse.events import (
     Done,
     Place,
@@ -26,22 +30,15 @@ from streamparse.events import (
 from streamparse.json import JSONError, Mode
 from streamparse.json.scan import Scanner
 from streamparse.limits import Limits, most
-from streamparse.patterns import BLANKS, lazy_re
+from streamparse.patterns import BLANKS
 from streamparse.response import FACTS, BrokenCall, Mark, ParsedResponse
 from streamparse.sink import Call, Outcome
 from streamparse.tools import Toolset
 
-_ITEMS_OF_CALLS = ("_call", "_tool_use", "toolCall", "executed_tools")
-"""How the kinds of items end that are calls: of tools that take text, or that the server runs itself."""
-
 _FACTS_OF_PARTS = ("safety", "content_filters")
-_UNDECIDED = lazy_re(r"[ \t\r\n]*(?:\{[ \t\r\n]*)?")
-_PLACEHOLDER = lazy_re(r"[ \t\r\n]*\{[ \t\r\n]*\}")
 _NOTHING = ("", "null")
-_MAX_UNDECIDED = 64  # characters; looking at more again and again would make the work grow with its square
-_MAX_ANNOUNCED = 64 * 1024
-_EXCERPT = 200
-_ROOM = 4 * 1024  # characters that a call may take before its chunks are joined and the limits looked at again
+_MAX_ANNOUNCED = 64 * 1024  # bound: a start holds no longer name or id, however long the limits let them be
+_EXCERPT = 200  # bound: characters of what is longer than that
 
 
 class Assembler:
@@ -59,9 +56,7 @@ class Assembler:
         self._mode: Mode = mode
         # So many calls are within both bounds.
         self._max_unchecked = min(most(limits.max_calls), most(limits.max_open_calls))
-        self._max_args = most(limits.max_call_args)
-        self._max_pending = most(limits.max_pending)
-        self._first_room = min(_ROOM, self._max_args, self._max_pending)  # of a call that is open alone
+        self._room = Room(limits)
         # Up to this name and id together are within all bounds; without bounds, each is looked at.
         self._max_short = min(limits.max_name or 0, limits.max_id or 0, _EXCERPT)
         self._ids: dict[str, None] = {}  # of the calls so far; an empty set would be larger
@@ -72,37 +67,39 @@ class Assembler:
         # The buffers' own methods: text comes so often that one more call for each piece would show.
         self._add_content = self.record.content.write
         self._add_reasoning = self.record.reasoning.write
-        self._failed = ""  # why the turn does not count
-        self._taken_back = ""  # why all calls of the turn are revoked, if they are
-        self._outcome: Outcome | None = None  # of the last finish
-        self._done = False
+        self._turn = Turn()
         self._is_alert = False  # what comes next means more for what came before: a call waits, or a finish has come
         self.calls_found: int = 0
         """How many calls have started so far."""
-        self.has_ended: bool = False
-        """Whether the server ended its turn, and has not gone on since."""
-        self.marker: Offset | None = None
-        """Where the wire's own end marker stands, once it has come and nothing that counts has followed it."""
         self.is_watching = True
         """Whether text, a thought or a call behind a finish takes it back; else who stands in front says when."""
 
     # -- for the parsers -----------------------------------------------------------------------------------------
 
     @property
+    def has_ended(self) -> bool:
+        """Whether the server ended its turn, and has not gone on since."""
+        return self._turn.has_ended
+
+    @property
     def has_stopped(self) -> bool:
         """Whether the model itself ended the turn: no limit cut it, and nothing failed."""
-        return self.has_ended and self._outcome in ("stop", "tools") and not self._failed
+        return self._turn.has_stopped
+
+    @property
+    def marker(self) -> Offset | None:
+        """Where the wire's own end marker is, once it has come and nothing that counts has followed it."""
+        return self._turn.marker
 
     @property
     def is_silent(self) -> bool:
         """Whether nothing of an answer has come so far, nor its end, nor a failure; token counts are none of these."""
-        return self._has_said_nothing and self.record.response.finish_reason is None and not self._failed
+        return self._has_said_nothing and self.record.response.finish_reason is None and not self._turn.failure
 
     @property
     def is_empty(self) -> bool:
         """Whether the model ended its turn, for no call, and said nothing."""
-        has_ended_well = self.has_ended and self._outcome in (None, "stop") and not self._failed
-        return has_ended_well and self._has_said_nothing
+        return self._turn.has_ended_for_no_call and self._has_said_nothing
 
     @property
     def _has_said_nothing(self) -> bool:
@@ -157,7 +154,7 @@ class Assembler:
         """Take a piece of a refusal.  A refused turn has no calls, whatever its finish reason is."""
         if self._is_alert:
             self._move_on()
-        if not self._taken_back:
+        if not self._turn.revocation:
             self._take_back("refusal")
         self.record.add_refusal(text)
         self.record.events.append(RefusalDelta(text))
@@ -202,7 +199,7 @@ class Assembler:
         response.order.append(Mark("call", index, content, reasoning))
         call = CallState(index, given, name)
         if not self._open:
-            call.room = self._first_room
+            call.room = self._room.first
         self._open[index] = call
         if source != "native":
             call.source, call.place, call.state = source, place, State.OPEN
@@ -274,7 +271,7 @@ class Assembler:
             if self._fail_missing(call, arguments):
                 return call
             arguments = "{}"
-        if has_open or len(arguments) > min(self._max_args, self._max_pending):
+        if has_open or len(arguments) > min(self._room.max_args, self._room.max_pending):
             self._emit(call, arguments)
         else:
             call.prefix = arguments
@@ -320,33 +317,33 @@ class Assembler:
         if code == "provider_error":
             self._fail(code)
         elif scope == "stream":
-            self._failed = self._failed or code
+            self._turn.failure = self._turn.failure or code
 
     def finish(self, reason: str, outcome: Outcome = "stop") -> None:
         self.record.response.finish_reason = reason
-        self._outcome = outcome
-        self.has_ended = self._is_alert = True
+        self._turn.outcome = outcome
+        self._turn.has_ended = self._is_alert = True
         if outcome == "failed":
             self._fail(reason)
         elif outcome != "cut" and self._open:
             self._settle_pending()
 
     def end(self) -> None:
-        if not self.has_ended:
-            self.has_ended = self._is_alert = True
-            if self._open and self._is_settled:
+        turn = self._turn
+        if not turn.has_ended:
+            turn.has_ended = self._is_alert = True
+            if self._open and turn.is_settled:
                 self._settle_empty()
-        self.marker = self.marker or Offset(self.record.position.offset)
+        turn.marker = turn.marker or Offset(self.record.position.offset)
 
     def go_on(self) -> None:
-        self.has_ended = False
-        self.marker = None
+        self._turn.go_on()
 
     # -- the end, as the parsers see it --------------------------------------------------------------------------
 
     def stop(self) -> None:
         """The model ended the turn, as the caller says who feeds the text."""
-        self._outcome = "stop"
+        self._turn.outcome = "stop"
         self.end()
 
     def end_whole(self) -> None:
@@ -363,13 +360,14 @@ class Assembler:
 
     def close(self, truncated: str | None = "stream_truncated") -> None:
         """Give up what is open and make `Done`; `truncated` is the code for a turn that never ended."""
-        if self._done:  # a limit was met while this settled what is open
+        turn = self._turn
+        if turn.is_closed:  # a limit was met while this settled what is open
             return
-        self._done = True
-        if truncated and not self.has_ended and not self._failed:
+        turn.is_closed = True
+        if truncated and turn.is_cut_off:
             self.record.error("stream", truncated, "the body ended before the server ended its turn")
-            self._failed = truncated
-        if self._is_settled and self._open:
+            turn.failure = truncated
+        if turn.is_settled and self._open:
             try:
                 self._settle_empty()
             except ParseHalted:  # not even `{}` fits: what is open is cut
@@ -377,40 +375,31 @@ class Assembler:
             self._fail_lacking()
         for call in list(self._open.values()):
             self.call_error(call, "truncated_call", f"the stream ended inside the call of {call.name!r}: {call.raw}")
-        self._check_for_call()
+        if turn.lacks_call(self.record.response):
+            reason = self.record.response.finish_reason
+            self.error("stream", "missing_call", f"the turn ended with {reason!r}, and there is no call")
         if truncated:
             self._check_for_answer()
-        if self._taken_back:
-            self._take_back(self._taken_back)
-        if not self.has_stopped:
+        if turn.revocation:
+            self._take_back(turn.revocation)
+        if not turn.has_stopped:
             self.record.revoke_uncertain()
         response = self.record.response
-        response.ok = not self._failed and not self.record.has_taken_back
+        response.ok = not turn.failure and not self.record.has_taken_back
         self.record.events.append(Done(response.finish_reason, response.usage, response.ok))
-
-    def _check_for_call(self) -> None:
-        """A turn that ended for calls must have one, even if it is broken or a call of a server's own tool."""
-        if self._outcome != "tools" or self._failed:
-            return
-        response = self.record.response
-        if response.broken_calls or any(not call.revoked or call.place == "field" for call in response.tool_calls):
-            return
-        if not any(str(item["kind"]).endswith(_ITEMS_OF_CALLS) for item in response.items):
-            reason = response.finish_reason
-            self.error("stream", "missing_call", f"the turn ended with {reason!r}, and there is no call")
 
     def _check_for_answer(self) -> None:
         """An end marker alone is no answer: before it come at least a reason or the token counts."""
-        if self.has_ended and self._outcome is None and self.response.usage is None and self.is_silent:
+        if self._turn.has_ended and self._turn.outcome is None and self.response.usage is None and self.is_silent:
             self.error("stream", "not_a_stream", "the answer has an end, and nothing before it")
 
     def _fail(self, reason: str) -> None:
-        self._failed = reason
+        self._turn.failure = reason
         self._take_back(reason)
 
     def _take_back(self, reason: str) -> None:
         """Revoke the calls of the turn: those that are complete now, and at the end those that will be."""
-        self._taken_back = reason
+        self._turn.revocation = reason
         self.record.revoke_all(reason)
 
     # -- the start and the end of a call -------------------------------------------------------------------------
@@ -426,7 +415,9 @@ class Assembler:
     def _announce_doubtful(self, call: CallState, id: str) -> None:
         """Make the start of a call whose name or id, as it came, is long or holds characters that names seldom hold."""
         if call.source == "native":
-            self._clean_name(call)
+            call.name, is_markup = clean_name(call.name, self._tools)
+            if is_markup:
+                call.mend_markup()
         given, name = call.id, call.name
         start = ToolCallStart(
             call.index,
@@ -434,25 +425,9 @@ class Assembler:
             name if len(name) <= _MAX_ANNOUNCED else name[:_EXCERPT],
         )
         self.record.events.append(start)  # an error follows what is cut
-        problem = self._find_name_problem(name, id)
+        problem = find_name_problem(name, id, self._tools, self._limits)
         if problem is not None:
             self.call_error(call, *problem)
-
-    def _clean_name(self, call: CallState) -> None:
-        """Take away what a model or its server left around a name.
-
-        Behind a tool's name it may be markup: Fireworks has sent `get_weather</arg_value>` for GLM, vLLM
-        `get_weather<|channel|>commentary` for gpt-oss.
-        """
-        name = self._tools.resolve_name(call.name)
-        before, markup, _ = name.partition("<")
-        meant = self._tools.resolve_name(before) if markup and name not in self._tools else ""
-        if meant in self._tools:
-            name = meant
-            call.mend_markup()
-        elif name not in self._tools:
-            name = name.strip(BLANKS) or name
-        call.name = name
 
     def _make_id(self, id: str | None, index: int) -> str:
         """Return an id that no other call of the answer has: results find their calls by the id alone.
@@ -469,17 +444,6 @@ class Assembler:
                 given = f"call_{self._minted}"
                 self._minted += 1
         return given
-
-    def _find_name_problem(self, name: str, id: str) -> tuple[str, str] | None:
-        """Return code and message of what is wrong with a call's name or id; None if both are sound."""
-        limits = self._limits
-        if limits.max_name is not None and len(name) > limits.max_name:
-            return "limit_name", f"a name of {len(name)} characters"
-        if limits.max_id is not None and len(id) > limits.max_id:
-            return "limit_id", f"an id of {len(id)} characters"
-        if not name.isprintable() and name not in self._tools and _has_invisible_characters(name):
-            return "name_characters", f"the name {name!r} holds invisible characters"
-        return None
 
     def _complete(self, call: CallState) -> None:
         """The call is whole; it is given up instead if its arguments cannot be read, or it came twice."""
@@ -528,36 +492,24 @@ class Assembler:
 
     def _decide(self, call: CallState, text: str) -> None:
         """Decide what the arguments are as soon as their first characters show it; until then keep them."""
-        undecided = _UNDECIDED.match(text)
-        assert undecided is not None
-        if undecided.end() == len(text) <= _MAX_UNDECIDED:
+        takes_nothing = self._tools.requires_arguments(call.name) is False
+        beginning, at = judge_beginning(text, takes_nothing)
+        if beginning == "undecided":
             call.prefix = text
-            return
-        placeholder = _PLACEHOLDER.match(text)
-        if placeholder is not None:
-            self._decide_placeholder(call, text, placeholder.end())
+        elif beginning == "placeholder":
+            call.prefix = text[:at]  # blanks after it are nothing
+            self._waiting[call.index] = call
+            self._is_alert = True
+        elif beginning == "replaced":
+            self._waiting.pop(call.index, None)
+            self._decide(call, text[at:])
         else:
             call.prefix = ""
-            if "{" in undecided[0]:
+            if beginning == "object":
                 self._open_object(call)
             else:
                 call.enter(State.NOT_AN_OBJECT)
             self.call_arguments(call, text)
-
-    def _decide_placeholder(self, call: CallState, text: str, end: int) -> None:
-        """`{}` is complete if the tool takes nothing; else real arguments may replace it."""
-        rest = text[end:].lstrip(BLANKS)
-        if self._tools.requires_arguments(call.name) is False or (rest and rest[0] != "{"):
-            call.prefix = ""
-            self._open_object(call)
-            self.call_arguments(call, text)
-        elif rest:
-            self._waiting.pop(call.index, None)
-            self._decide(call, rest)
-        else:
-            call.prefix = text[:end]  # blanks after it are nothing
-            self._waiting[call.index] = call
-            self._is_alert = True
 
     # -- calls whose end is not in their text: they have `{}` or nothing -----------------------------------------
 
@@ -571,11 +523,6 @@ class Assembler:
         call.restart()
         self._emit(call, text)
         self._complete(call)
-
-    @property
-    def _is_settled(self) -> bool:
-        """Whether no more arguments come; without a reason, nothing says that a limit cut them."""
-        return self.has_ended and self._outcome not in ("cut", "failed")
 
     def _move_on(self) -> None:
         """The model moved on: a call that waits with a `{}` is complete, and the turn has not ended yet."""
@@ -657,18 +604,12 @@ class Assembler:
         """
         if call.state >= State.COMPLETE:
             return ""
-        sizes = {index: each.size for index, each in self._open.items()}
-        headroom = self._max_pending - sum(sizes.values())
-        left = min(headroom, self._max_args - sizes[call.index])
-        size = len(fragment)
-        if size > left:
-            self._give_up_at_limit(call, fragment[:left], left == headroom)
-            return ""
-        if headroom < _ROOM * len(self._open):
-            for each in self._open.values():
-                each.room = 0
-        call.room = max(0, min(left, _ROOM) - size)
-        return fragment
+        excess = self._room.find_excess(call, len(fragment), self._open.values())
+        if excess is None:
+            return fragment
+        left, is_stream_limit = excess
+        self._give_up_at_limit(call, fragment[:left], is_stream_limit)
+        return ""
 
     def _give_up_at_limit(self, call: CallState, part: str, is_stream_limit: bool) -> None:
         """Make a last delta of what still fits, and give up the stream or the call."""
@@ -676,12 +617,5 @@ class Assembler:
             call.chunks.append(part)
             self.record.events.append(ToolCallDelta(call.index, part))
         if is_stream_limit:
-            self.halt("limit_pending", f"the open calls exceed {self._max_pending} characters")
-        self.call_error(call, "limit_args", f"the arguments exceed {self._max_args} characters")
-
-
-def _has_invisible_characters(name: str) -> bool:
-    """Whether a name has control characters, or those of format, which change the direction of text."""
-    from unicodedata import category  # noqa: PLC0415 - hardly any name needs it
-
-    return any(category(character) in ("Cc", "Cf") for character in name)
+            self.halt("limit_pending", f"the open calls exceed {self._room.max_pending} characters")
+        self.call_error(call, "limit_args", f"the arguments exceed {self._room.max_args} characters")

@@ -37,8 +37,7 @@ PROSE_KINDS: Final[dict[type, str]] = {
 }
 
 
-_CLEARLY_LATE: Final = 0.02
-"""Of the length of the axis: less is hardly to be seen."""
+_CLEARLY_LATE: Final = 0.02  # source: the drawing; less of the length of the axis is hardly to be seen
 
 
 class Mark(msgspec.Struct, frozen=True):

@@ -22,13 +22,13 @@ from streamparse.limits import Limits
 
 _PRELUDE = struct.Struct(">III")
 _CHECKSUM = struct.Struct(">I")
-_SMALLEST = _PRELUDE.size + 4
+_SMALLEST = _PRELUDE.size + 4  # source: the encoding; no headers, no payload
 _SIZES = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}  # of header values, by type: true, false, byte, ...
 _SIZED = (6, 7)  # bytes and strings, after a length of two bytes
 _EVENT = b":event-type"
 _NAMES = (_EVENT, b":exception-type", b":error-code")
-_CACHED = 64
-_CACHED_HEADS = 512
+_CACHED = 64  # bound: blocks of headers that are kept
+_CACHED_HEADS = 512  # bound: beginnings of messages that are kept, one for each size
 
 
 class AWSEventStream(Framer):

@@ -40,10 +40,9 @@ FRAMERS: dict[Format, Callable[[Limits], Framer]] = {
     "aws-eventstream": _make_aws_framer,
 }
 
-HEAD = 4096
-"""Bytes after which a body that resembles nothing known is `unknown`."""
+HEAD = 4096  # bound: bytes after which a body that resembles nothing known is `unknown`
 
-_EXCERPT = 200
+_EXCERPT = 200  # bound: bytes of a body in the message of its error
 _EVENT_BEGINS = (b"data:", b"event:")
 _AWS_MESSAGE_BYTES = range(16, 16 * 1024 * 1024)
 _NOT_BLANK = lazy_re(rb"[^ \t\r\n]")

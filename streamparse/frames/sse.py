@@ -18,13 +18,12 @@ from streamparse.frames.json_framers import is_cut_value
 from streamparse.limits import Limits
 from streamparse.patterns import lazy_re
 
-RETRY_CAP = 2**31 - 1
-"""Milliseconds; a longer `retry` counts as this."""
+RETRY_CAP = 2**31 - 1  # bound: milliseconds; a longer `retry` counts as this
 
 _DATA = b"data: "
 _FIELDS = (b"data", b"event", b"id", b"retry")
-_MAX_PREFIXES = 64
-_MAX_PREFIX = 100
+_MAX_PREFIXES = 64  # bound: what all streams of a process learn
+_MAX_PREFIX = 100  # bound: bytes of each
 _plain_prefixes: set[bytes] = set()  # what stands before the data of plain events, on all servers so far
 _FAILURE = lazy_re(rb"(?i)event: ?[^\r\n]*(?:error|exception)\r?\n")  # exceptions are Amazon's
 

@@ -26,8 +26,7 @@ from streamparse.stats import Stats
 if TYPE_CHECKING:
     from streamparse.parser.late_calls import JSONRun
 
-_FEW_TOKENS: Final = 8
-"""An answer that says nothing takes at most so many: marks of its end, the tags of an empty thought."""
+_FEW_TOKENS: Final = 8  # bound: tokens of silence: marks of the end, the tags of an empty thought
 
 
 class AssemblyLine:

@@ -15,8 +15,7 @@ import msgspec
 from streamparse.frames import Frame
 from streamparse.reading.decode import decode_frame, find_objects
 
-MOST_LOOKED_AT: Final = 16
-"""So many messages at the beginning of an answer are looked at."""
+MOST_LOOKED_AT: Final = 16  # bound: messages at the beginning of an answer that are kept and looked at
 
 _PLACES: Final = frozenset((
     "choices", "candidates", "delta", "message", "messages", "content", "contents", "content_block", "parts", "output",

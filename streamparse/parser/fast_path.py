@@ -31,7 +31,7 @@ class FastPath:
     def __init__(self, framer: Framer, wire: Wire) -> None:
         self.template: FrameTemplate | None = None
         self.tell: Callable[[str], None]
-        self.held = b""
+        self.held: bytes = b""
         """The beginning of a message whose end has not come."""
         self._framer = framer
         self._wire = wire

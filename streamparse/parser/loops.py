@@ -17,10 +17,8 @@ from streamparse.parser.sources import AsyncSource, Chunk, Closing, Source, open
 from streamparse.parser.stream import StreamParser
 from streamparse.providers.wires import WireName
 
-_MAX_DRAINED: Final = 64
-"""Chunks that are read after the end of an answer."""
-_DRAIN_SECONDS: Final = 1.0
-"""Seconds that are waited for them, where that can be done."""
+_MAX_DRAINED: Final = 64  # bound: chunks that are read after the end of an answer
+_DRAIN_SECONDS: Final = 1.0  # bound: how long they are waited for, where that can be done
 
 
 class EventStream(Iterator[Event], AbstractContextManager["EventStream", None]):

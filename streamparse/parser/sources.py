@@ -45,7 +45,7 @@ Source: TypeAlias = Any
 AsyncSource: TypeAlias = Any
 """An iterable or async iterable of chunks, or a response object (see the table above)."""
 
-_PIECE: Final = 65536
+_PIECE: Final = 65536  # bound: bytes that are asked of a response at a time
 _MANAGERS: Final = ("StreamManager", "ResponseContextManager")
 _TAKES: Final = "a source of chunks must be an iterable or a response object"
 _TAKES_ASYNC: Final = "a source of chunks must be an iterable, an async iterable or a response object"

@@ -27,7 +27,7 @@ from streamparse.tools import Toolset
 
 _SIGNS: Final = "<[{(`"  # each call in text has one of these
 _LAST: Final = frozenset("}])>`;")  # how a call ends, or what ends its turn
-_TAIL: Final = 256
+_TAIL: Final = 256  # bound: characters at the end of an answer in which a call may end
 _NOTHING: Final = frozenset[str]()
 
 

@@ -45,7 +45,7 @@ def rejoin_pairs(data: bytes, following: bytes) -> tuple[bytes, bytes]:
 # -- ----------------------------------------------------------------------------------------------------
 # JSON that a wire passes on as it came, and arguments that came as a value instead of as text.
 
-_EXCERPT: Final = 200
+_EXCERPT: Final = 200  # bound: bytes of a frame in the message of an error
 _decode: Final = msgspec.json.Decoder().decode
 
 

@@ -34,8 +34,8 @@ from streamparse.patterns import lazy_re
 from streamparse.reading.decode import get_fields
 from streamparse.sink import Sink
 
-_SHOWN: Final = 2000
-_MOST_WRAPPERS: Final = 4
+_SHOWN: Final = 2000  # bound: characters of a message of an error
+_MOST_WRAPPERS: Final = 4  # bound: errors inside of errors that are opened
 _WRAPPERS: Final = ("error", "errors", "detail", "fault")
 _WORDS: Final = (
     *("message", "msg", "detail", "error", "error_msg", "status_msg", "Message", "errorMessage", "faultstring"),

@@ -30,7 +30,7 @@ from streamparse.sink import Call, Sink
 from streamparse.tools import Toolset
 
 _ABSENT: Final = ("null", "None")  # what some servers send, besides blanks, for an id or a name that is not there
-_NONE: Final = -(2**63)  # no server's index
+_NONE: Final = -(2**63)  # source: no server's index is so low
 _NO_TEXT: Final = PendingText(Budget(0))  # of calls that have a name from the start: their arguments start them
 
 

@@ -142,11 +142,11 @@ _MAKING: Final = Lock()
 
 _PATH = lazy_re(r"`\$((?:\.[\w-]+|\[\d+\])+)`")
 _STEP = lazy_re(r"\.([\w-]+)|\[(\d+)\]")
-_MOST_PRUNINGS: Final = 8
-_MOST_LOOKS: Final = 4  # Azure's first chunk names nothing
+_MOST_PRUNINGS: Final = 8  # bound: fields of one message that are dropped, each for another decoding
+_MOST_LOOKS: Final = 4  # bound: messages that are decoded once more; Azure's first names nothing
 _HTML: Final = lazy_re(rb"<[A-Za-z!]")
-_LONGEST_PAGE: Final = 2000
-_LONGEST_FAILURE: Final = 32
+_LONGEST_PAGE: Final = 2000  # bound: characters of a page that are kept for its error
+_LONGEST_FAILURE: Final = 32  # source: no beginning of `_FAILURES` is longer
 _FAILURES: Final = (
     "error", "internal server error", "bad gateway", "gateway timeout", "gateway time-out", "service unavailable",
     "too many requests", "<!doctype html", "<html",

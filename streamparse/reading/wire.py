@@ -142,8 +142,7 @@ class WireTable(MutableMapping[str, type[Wire]]):
 WIRES: Final = WireTable()
 """Every wire by name, in the order in which they are asked whether a frame is theirs."""
 
-UNDECIDED_FRAMES: Final = 16
-"""As many as a stream may begin with before its wire shows."""
+UNDECIDED_FRAMES: Final = 16  # bound: frames that are held until one shows the wire
 
 
 def detect(frame: Frame) -> str | None:

@@ -16,14 +16,16 @@ PACKAGE = Path(streamparse.__file__).parent
 MODULES = sorted(str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob("*.py"))
 LONGEST_FUNCTION = 40
 LONGEST_MODULE = 450
-LONG_MODULES = {"runtime/turn.py": "two tables and one machine: each fact may change what any call may do"}
+LONG_MODULES = {
+    "assembler/assembler.py": "the verbs share one set of open calls, which each of them may close",
+    "runtime/turn.py": "two tables and one machine: each fact may change what any call may do",
+}
 """Modules that may be longer, with the reason."""
 REASON = re.compile(r"  # (?:bench|bound|source): \S")
 
-LONG_FOR_NOW = ("assembler/assembler.py", "parser/whole_bodies.py", "providers/openai_chat/wire.py")  # fmt: skip
+LONG_FOR_NOW = ("parser/whole_bodies.py",)
 """Modules that are being cut: they, or a function of theirs, are still too long."""
-BARE_FOR_NOW = ("assembler/", "frames/", "parser/", "reading/",
-                "providers/openai_responses/wire.py")  # fmt: skip
+BARE_FOR_NOW = ("parser/late_calls.py", "parser/to_builtins.py")
 """Rooms whose numbers have no reasons yet."""
 
 

@@ -59,19 +59,10 @@ class InBandParser:
     reads_markup = True
 
     def __init__(
-        self,
-        sink: Sink,
-        catalogue: Catalogue,
-        dialects: Dialects,
-        tools: Toolset,
-        reasoning: Reasoning,
-        limits: Limits,
-        quoted: Quoted = "text",
-        *,
-        ignored: tuple[str, ...] = (),
-        on_dialect: Callable[[str], object] | None = None,
-        on_marker: Callable[[int], object] | None = None,
-    ) -> None:
+        self, sink: Sink, catalogue: Catalogue, dialects: Dialects, tools: Toolset, reasoning: Reasoning,
+        limits: Limits, quoted: Quoted = "text", *, ignored: tuple[str, ...] = (),
+        on_dialect: Callable[[str], object] | None = None, on_marker: Callable[[int], object] | None = None,
+    ) -> None:  # fmt: skip
         self._sink = sink
         most_held = most(limits.max_held_text)
         reader, text = Reader(most_held, most(limits.max_markers)), VisibleText(sink)

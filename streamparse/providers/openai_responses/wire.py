@@ -100,7 +100,7 @@ class Event(msgspec.Struct, gc=False):
 ENDS: Final = ("response.completed", "response.incomplete", "response.failed", "response.cancelled", "response.done")
 """The types of the events that end a response."""
 
-_LONGEST_GAP: Final = 64
+_LONGEST_GAP: Final = 64  # bound: missing numbers that are remembered of one gap
 
 
 class SequenceTracker(msgspec.Struct, eq=False):
