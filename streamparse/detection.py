@@ -1,4 +1,4 @@
-"""What a body or a text is, and what is in it, with the evidence.
+"""The kind and the contents of a body or a text, with the evidence.
 
 A body is known by the wire that claims its frames; what no wire claims is read as the text of an answer.
 Besides the dialect that "auto" finds, every other is tried by name, to show which ones could be named.
@@ -69,7 +69,7 @@ def detect_format(text_or_body: Any, tools: Iterable[Any] | None = None) -> Find
 
 
 def _make_findings(reading: Reading, native: Reading, tools: Toolset) -> Findings:
-    """Combine both readings: all that was found, and what is in the native fields alone."""
+    """Combine both readings: all findings, and the calls in native fields alone."""
     response, body = reading.response, reading.body
     text = native.response.content
     is_text = reading.wire is None

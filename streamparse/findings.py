@@ -1,4 +1,4 @@
-"""Findings: what is wrong with a call, or was mended in it, in words written for the model."""
+"""Findings: the faults of a call, mended ones too, in words for the model."""
 
 from __future__ import annotations
 

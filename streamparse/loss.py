@@ -28,7 +28,7 @@ class Loss(msgspec.Struct, frozen=True):
 
 
 class Translation(msgspec.Struct, frozen=True):
-    """The result of a translation, and what was lost.
+    """The result of a translation, and its losses.
 
     `result` is in the target's own words: definitions of tools, messages, or a whole request.
     """

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["PluginError", "PluginWarning", "load", "load_plugins", "register_group"]
 
 Take: TypeAlias = Callable[[str, Any], None]
-"""Takes what was loaded under a name into a room; raises TypeError or ValueError for what does not fit."""
+"""Takes a plugin and its name into a room; raises TypeError or ValueError for one that does not fit."""
 
 _groups: dict[str, Take] = {}
 _loaded: set[tuple[str, str, str]] = set()

@@ -1,7 +1,7 @@
 """The protocols of the pieces around a stream: parsers of whole answers, writers of tools and results, formats.
 
 Each is a `typing.Protocol` and can be checked with `isinstance`, by the names of its members: a piece of your own needs
-no base class.  Providers' formats stay outside of these; what comes out is always the library's own types.
+no base class.  Providers' formats stay outside of these; the results are always of the library's own types.
 """
 
 from __future__ import annotations

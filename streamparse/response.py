@@ -88,7 +88,7 @@ class ParsedResponse(msgspec.Struct, kw_only=True):
     - `model`, `id`: the model that answered, and the id of the answer.
     - `service_tier`, `system_fingerprint`: how it was served, and the version of what served it.
     - `provider`, `native_finish_reason`: behind a router who served it, and that one's own word for the end.
-    - `safety`, `content_filters`: what was found in the prompt (`"prompt"`) and in the answer (`"answer"`), each as the
+    - `safety`, `content_filters`: the findings in the prompt (`"prompt"`) and in the answer (`"answer"`), each as the
       server writes it.
     """
 

@@ -28,7 +28,7 @@ from msgspec.structs import astuple
 
 __all__ = ["TokenCounts", "count_tokens"]
 
-_CHAT_PROMPT: Final = "prompt_tokens"  # it holds what is cached, also where relays add Anthropic's counts
+_CHAT_PROMPT: Final = "prompt_tokens"  # it counts cached tokens, also where relays add Anthropic's counts
 _PROMPT: Final = frozenset((
     *("input_tokens", "inputTokens", "promptTokenCount", "toolUsePromptTokenCount", "prompt_eval_count"),
     *("cache_read_input_tokens", "cache_creation_input_tokens", "cacheReadInputTokens", "cacheWriteInputTokens"),

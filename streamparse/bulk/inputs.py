@@ -104,7 +104,7 @@ def find_inputs(
     """Find the files of paths and folders, in the order of names, each once.
 
     A file is one body.  With a column, a `.jsonl` or `.ndjson` file is a table of bodies; a `.parquet` file always is.
-    Of a folder hidden files, and what is no file, are left out; so are the paths `leave_out` everywhere.
+    Hidden files of a folder, and entries that are no files, are left out; so are the paths `leave_out` everywhere.
     Raises OSError for a path that is not there, and ImportError for Parquet without pyarrow.
     """
     hidden = {os.path.realpath(path) for path in leave_out}

@@ -75,7 +75,7 @@ def parse_many(
     wire: WireName = "auto", dialects: Dialects = "auto", tools: Iterable[Any] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Progress:  # fmt: skip
-    """Parse all bodies in files and folders into a table, and return what was done.
+    """Parse all bodies in files and folders into a table, and return the counts.
 
     | parameter | what it is |
     |---|---|
@@ -176,7 +176,7 @@ def _parse_in_processes(options: dict[str, Any], tasks: Iterator[Task], jobs: in
 
 @contextmanager
 def _hold_interrupts() -> Iterator[None]:
-    """Let what is started meanwhile be deaf to Ctrl-C, which is for the process that writes the table."""
+    """Processes started meanwhile ignore Ctrl-C, which is for the process that writes the table."""
     if sys.platform == "win32":
         yield
         return
@@ -199,7 +199,7 @@ def _start_worker(options: dict[str, Any]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_parent, daemon=True).start()
     _worker = RowMaker(**options)
-    gc.freeze()  # what is there now stays to the end: the garbage collector need not look at it again
+    gc.freeze()  # the objects of now stay to the end: the garbage collector need not look at them again
 
 
 def _end_with_parent() -> None:

@@ -25,7 +25,7 @@ _BEGIN: Final = b'{"source":"'
 
 
 class _Key(msgspec.Struct):
-    """Which row a line is, and what came of it."""
+    """The row of a line, and its outcome."""
 
     source: str
     row: int | None

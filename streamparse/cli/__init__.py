@@ -43,7 +43,7 @@ def _run(arguments: Sequence[str] | None) -> int:
             options = _make_command_line().parse_args(arguments)
             status: int = options.run(options)
         finally:
-            sys.stdout.flush()  # also after `--help`, and what came before a failure
+            sys.stdout.flush()  # also after `--help`, and the output before a failure
     except BrokenPipeError:
         _forget_output()  # the reader has gone (`| head`): nothing is left to say
         return 0
@@ -59,13 +59,13 @@ def _print(text: str) -> int:
 
 
 def _print_version(_: argparse.Namespace) -> int:
-    import streamparse  # noqa: PLC0415 - the package imports what is here only later
+    import streamparse  # noqa: PLC0415 - the package imports this module later
 
     return _print(f"streamparse {streamparse.__version__}")
 
 
 def _forget_output() -> None:
-    """Discard what is still to be written: the interpreter would try it again at exit."""
+    """Discard unwritten output: the interpreter would try it again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -1,4 +1,4 @@
-"""`streamparse detect`: what a body or a text is, and what is in it, in words."""
+"""`streamparse detect`: the kind and the contents of a body or a text, in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`streamparse dialects`: what is known of each dialect, as a list or as the Markdown of `docs/internals/dialects.md`.
+"""`streamparse dialects`: the facts about each dialect, as a list or as the Markdown of `docs/internals/dialects.md`.
 
 Facts come from the rows of the table.  How a dialect streams is tried: its example is read one character at a time,
 once with the schemas of its tools and once without.
@@ -127,7 +127,7 @@ def find_auto(row: Dialect) -> str:
 
 
 def write_chapter(row: Dialect) -> str:
-    """Return what is known of one dialect, as Markdown."""
+    """Return the facts about one dialect, as Markdown."""
     openers = _write_table(("opener", "counts", "with `auto`"), [_describe_opener(row, each) for each in row.openers])
     found = _find_dialect_read_by_auto(row)
     read = f"`auto` reads the example as `{found}`" if found else "`auto` reads no call in the example"
@@ -166,7 +166,7 @@ def _describe_thought(thought: Thought) -> str:
     return f"{' or '.join(map(_quote, thought.opens))} to {closes}" if thought.opens else f"in a header, to {closes}"
 
 
-# -- what is tried -------------------------------------------------------------------------------------
+# -- trials --------------------------------------------------------------------------------------------
 
 
 def _describe_streaming(row: Dialect) -> str:

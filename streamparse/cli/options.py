@@ -105,7 +105,7 @@ def read_pieces(name: str, size: int = READ_SIZE) -> Iterator[bytes]:
         raise CommandError("standard input is closed")
     is_file = name != "-"
     with name_in_errors(name), open(name if is_file else sys.stdin.fileno(), "rb", closefd=is_file) as file:
-        while piece := os.read(file.fileno(), READ_SIZE):  # what is there, not as much as would fit
+        while piece := os.read(file.fileno(), READ_SIZE):  # the bytes that have come, not as many as would fit
             yield from (piece[start : start + size] for start in range(0, len(piece), size))
 
 

@@ -260,7 +260,7 @@ class _Drawing:
     def _draw_bar(
         self, style: str, start: float, end: float, y: float, words: str, text: str, *, height: float = _BAR
     ) -> str:
-        """Draw a bar between two moments; its title has these, and what came in between."""
+        """Draw a bar between two moments; its title has these, and the text between."""
         title = f"{words} {self._timeline.format(start)} to {self._timeline.format(end)}\n{_shorten(text)}"
         x = self._find_x(start)
         return _draw_box(style, x, y, max(self._find_x(end) - x, 2.5), height, title)

@@ -151,7 +151,7 @@ class ProsePrinter:
                 sys.stdout.write("\n")
 
     def _run_on(self, label: str, text: str) -> None:
-        """Write text that continues what was last written under the label."""
+        """Write text that continues the last text under the label."""
         if label != self._label:
             self._start_line(label, text)
         else:

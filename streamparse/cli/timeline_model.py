@@ -156,7 +156,7 @@ def analyse(
     facts: Facts = Facts(),  # noqa: B008 - frozen
     sent: float | None = None,
 ) -> Timeline:
-    """Lay out one stream.  The marks are those of one parser, in order; a `Done` among them ends the stream.
+    """Lay out one stream.  The marks come from one parser, in order; a `Done` among them ends the stream.
 
     Without the moment of the finish reason the end is taken; without that of the first byte the axis begins with the
     first mark.  Results of tools may stand anywhere: each is placed by the runner's own clock, on which the request was

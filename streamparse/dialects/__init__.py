@@ -1,4 +1,4 @@
-"""Calls and reasoning that models write in text: formats as data, and the parser that reads them."""
+"""Calls and reasoning that models write in text: dialects as data, and the parser that reads them."""
 
 from __future__ import annotations
 

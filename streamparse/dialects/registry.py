@@ -1,4 +1,4 @@
-"""The dialects that parsers know: those of the table, and those that were registered."""
+"""The dialects that parsers know: the table's, and registered ones."""
 
 from __future__ import annotations
 

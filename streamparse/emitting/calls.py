@@ -1,4 +1,4 @@
-"""How an emitter writes calls: what is sent of each, and when.
+"""How an emitter writes calls: which parts are sent, and when.
 
 | event | what is sent |
 |---|---|
@@ -188,7 +188,7 @@ class _Speller:
         return spelled[1:], end + 1
 
     def _read_between(self, text: str, place: int) -> tuple[str, int]:
-        """Read what is between strings, up to the next one."""
+        """Read the text between strings, up to the next one."""
         token = _BETWEEN.match(text, place)
         assert token is not None
         self._in_string = bool(token[2])

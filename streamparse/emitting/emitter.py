@@ -100,7 +100,7 @@ class Emitter:
         return self._read_outcome(response)[1]
 
     def write_error_body(self, code: str, message: str, status: int | None = None) -> bytes:
-        """Return the body of an error; its kind is that of the HTTP status, or of the code if there is no status."""
+        """Return the body of an error; the HTTP status says its kind, or the code if there is no status."""
         raise NotImplementedError
 
     # -- what a target has to write ----------------------------------------------------------------------

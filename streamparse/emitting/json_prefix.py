@@ -47,7 +47,7 @@ class ArgumentWriter:
     __slots__ = ("_after_string", "_closers", "_expected", "_held", "_is_whole", "_sent")
 
     def __init__(self) -> None:
-        self._expected = "{"  # the tokens that may come next; "" after the end, and after what is not JSON
+        self._expected = "{"  # the tokens that may come next; "" after the end, and after text that is not JSON
         self._after_string = ""  # inside a string: the tokens that may follow it
         self._closers: list[str] = []
         self._is_whole = False
@@ -69,7 +69,7 @@ class ArgumentWriter:
         return text[:safe]
 
     def finish(self, call: ToolCallComplete) -> str | None:
-        """Return the rest of a complete call's arguments; None if no text completes what was sent."""
+        """Return the rest of a complete call's arguments; None if no text completes the part that was sent."""
         if self._is_whole and call.source != "repaired" and self._held.strip(BLANKS) == "}":
             return self._held
         sent = call.raw[: self._sent]

@@ -8,7 +8,7 @@
   `duplicate_key` (the last one counts).
 - `heal`, for whole responses, also accepts `single_quotes`, `unquoted_key`, `python_literal`, `comment`, `fence`.
 
-What was accepted beyond RFC 8259 is named in `Reading.repairs`.  In no mode is a truncated value closed, a
+Deviations from RFC 8259 that were accepted are named in `Reading.repairs`.  In no mode is a truncated value closed, a
 number that is not finite read, or a name, a call or a tuple looked at.
 
 Clean text is read by msgspec or by the standard library's C scanner.  Whenever that is not certain to be exact, the

@@ -73,7 +73,7 @@ class PartialReader:
 
     @property
     def value(self) -> Any:
-        """The value so far, None if there is nothing to show yet; what is closed in it is not to be changed."""
+        """The value so far, None if there is nothing to show yet; its closed parts must not be changed."""
         is_text = self._step is PartialReader._read_string and not self._is_streaming
         shown = self._grown if is_text else self._root
         for container, key in zip(reversed(self._open), reversed(self._keys), strict=True):

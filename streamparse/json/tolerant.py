@@ -77,8 +77,8 @@ class Reading(msgspec.Struct, frozen=True):
 class TolerantReader:
     """Reads one text: `read_document` returns its value.
 
-    A container is put where it belongs when it opens.  `repairs` names what was accepted beyond RFC 8259, each once, in
-    order of appearance; `strict` accepts nothing.
+    A container is put where it belongs when it opens.  `repairs` names the accepted deviations from RFC 8259, each
+    once, in order of appearance; `strict` accepts none.
     """
 
     def __init__(self, text: str | bytes, mode: Mode, limits: Limits) -> None:
@@ -324,7 +324,7 @@ def put_member(container: Any, key: str | None, value: Any) -> None:
 
 
 def parse_scalar(token: str) -> Any:
-    """Return what a literal or a number says; raises ValueError for what is neither, and where `parse_number` does."""
+    """Return the value of a literal or a number; raises ValueError for anything else, and where `parse_number` does."""
     if token in LITERALS:
         return LITERALS[token]
     if NUMBER.fullmatch(token) is None:

@@ -1,8 +1,8 @@
 """Reads one whole text: by the quick readers if it is clean (every mode accepts it as it is), else tolerantly.
 
-`read_flat_object` has msgspec read what most arguments are, one object of scalars.  msgspec refuses what is not JSON,
-half a surrogate pair, and a number that no float holds; its integers are exact.  But of a key that comes twice it keeps
-the last value and says nothing.  Either of two signs shows that no member was lost:
+`read_flat_object` has msgspec read one object of scalars, as most arguments are.  msgspec refuses text that is not
+JSON, half a surrogate pair, and a number that no float holds; its integers are exact.  But of a key that comes
+twice it keeps the last value and says nothing.  Either of two signs shows that no member was lost:
 
 - the text is hardly longer than what msgspec writes of the object.  That is the shortest text there is, except for
   floats, and a lost member would be five bytes at least: `"":0,`;

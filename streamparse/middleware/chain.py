@@ -42,7 +42,7 @@ class MiddlewareChain:
         self._steps: tuple[Middleware, ...] = tuple(chain.from_iterable(inner))
 
     def process_request(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Pass a request through every step; return what is to be sent."""
+        """Pass a request through every step; return the request to send."""
         return self._pass_outward(request)[-1]
 
     def process_response(self, response: Any, request: Mapping[str, Any]) -> Any:

@@ -33,7 +33,7 @@ class NormaliseTools(Middleware):
     """
 
     def process_request(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Make the tools.  Raises TypeError or ValueError for what is no tool."""
+        """Make the tools.  Raises TypeError or ValueError for anything that is no tool."""
         if not request.get(_TOOLS):
             return request
         others, own = split_server_tools(request[_TOOLS], lambda _: True)
@@ -45,7 +45,7 @@ class TranslateTools(Middleware):
     """Writes the request's tools as one provider wants them; it comes last, next to the client.
 
     Tools that this provider brings itself stay as they are: by their shape, or all if the request was written for it
-    (`source`).  `tell` is given what was lost of each request's tools, if anything was.
+    (`source`).  `tell` is given the losses of each request's tools, if there are any.
     Raises ValueError for unknown providers.
     """
 
@@ -82,7 +82,7 @@ class ParseAnswer(_Reader):
     """
 
     def process_response(self, response: Any, request: Mapping[str, Any]) -> Any:
-        """Parse what is not parsed yet.  Raises TypeError for a stream, of which nothing is read."""
+        """Parse an answer, unless it is parsed already.  Raises TypeError for a stream, of which nothing is read."""
         if isinstance(response, ParsedResponse):
             return response
         if isinstance(response, (Iterator, AsyncIterable)):
@@ -98,14 +98,14 @@ class ReadStream(_Reader):
     """
 
     def process_response(self, response: Any, request: Mapping[str, Any]) -> EventStream | AsyncEventStream:
-        """Open the stream; nothing is read yet.  Raises TypeError for what is no stream."""
+        """Open the stream; nothing is read yet.  Raises TypeError for anything else."""
         open_stream: Callable[..., EventStream | AsyncEventStream]
         open_stream = aiter_events if _is_async(response) else iter_events
         return open_stream(response, self._wire, dialects=self._dialects, tools=request.get(_TOOLS))
 
 
 def _is_async(stream: Any) -> bool:
-    """Whether a stream, or what is in it, is read with `async for`."""
+    """Whether a stream, or its contents, is read with `async for`."""
     if isinstance(stream, (Iterable, AsyncIterable)):
         return isinstance(stream, AsyncIterable)
     inner = next((name for name in _BODIES if hasattr(stream, name)), None)

@@ -1,4 +1,4 @@
-"""What is known of providers and models, and how to speak with each."""
+"""Knowledge about providers and models, and how to speak with each."""
 
 from streamparse.negotiate.capabilities import (
     Capabilities,

@@ -1,4 +1,4 @@
-"""What is known of providers and of families of models: the table `capabilities.toml`, each row with its source.
+"""Knowledge about providers and families of models: the table `capabilities.toml`, each row with its source.
 
 A family is found by the model's name, which every server and every person writes differently:
 
@@ -46,7 +46,7 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     - `streamed_arguments`: whether a call's arguments come in pieces as they are written, or whole.
     - `json_schema`: whether an answer can be bound to a JSON Schema.
     - `max_calls`: the largest number of calls in one answer.
-    - `dialects`: the formats in which calls are known to come as text.
+    - `dialects`: the dialects in which calls are known to come as text.
     - `source`: where this was read: an address, or files of this project.
     """
 
@@ -64,7 +64,7 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     source: str = ""
 
     def fill_from(self, other: Capabilities) -> Capabilities:
-        """Return what is known here, and `other`'s value for what is not; quirks and sources of both."""
+        """Return the known values, `other`'s where one is unknown here; quirks and sources of both."""
         values = {name: getattr(self, name) for name in Capabilities.__struct_fields__}
         known = {name: getattr(other, name) if _is_unknown(name, each) else each for name, each in values.items()}
         known["quirks"] = tuple(dict.fromkeys((*self.quirks, *other.quirks)))
@@ -98,7 +98,7 @@ def _read_table() -> dict[str, dict[str, Any]]:
 
 @cache
 def _read_providers() -> dict[str, Provider]:
-    """All providers that have a name, also those of which nothing else is known."""
+    """All providers, including those with nothing but a name."""
     rows = {name: {**asdict(named), **_read_row("providers", name)} for name, named in PROVIDERS.items()}
     return msgspec.convert(rows, dict[str, Provider])
 
@@ -154,7 +154,7 @@ def find_family(model: str) -> tuple[str, Family] | None:
 
 
 def find_capabilities(provider: str | None = None, model: str | None = None) -> Capabilities:
-    """What is known of a model on a server: the model's row first, but what one of them cannot do both cannot."""
+    """The capabilities of a model on a server: the model's row first, but what one cannot do both cannot."""
     found = (find_family(model) if model else None, find_provider(provider) if provider else None)
     rows: list[Capabilities] = [row for _, row in filter(None, found)]
     both = Capabilities()

@@ -1,10 +1,10 @@
-"""What is learnt of models while they are used: how often each format worked.
+"""Learns of models while they are used: how often each dialect worked.
 
 `count_outcomes` says what an answer shows, `Figures` holds counts, `CapabilityLearner` keeps them over time.
 
 Figures are kept by slots of time, each a sixtieth of the time to live, so that old figures go although the model is
-still in use.  What was learnt since the last `save` is kept apart from what the store held then: a save adds the one to
-whatever the store holds by now, which other learners may have written.
+still in use.  New figures are kept apart from the stored ones until the next `save`, which adds them to whatever the
+store holds by then: other learners may have written to it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from streamparse.stats import Stats
 from streamparse.unknown_names import list_known
 
 Outcome: TypeAlias = Literal["parsed", "repaired", "malformed", "unknown_tool", "refused"]
-"""What came of a call; `refused` is what came of a request with tools."""
+"""The outcome of a call; `refused` is one of a request with tools."""
 OUTCOMES: Final = get_args(Outcome)
 # The format of calls that come in fields of their own.
 NATIVE: Final = "native"
@@ -44,7 +44,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     parsed: Count = 0
-    repaired: Count = msgspec.field(default=0, name="recovered")  # its name in what was stored before
+    repaired: Count = msgspec.field(default=0, name="recovered")  # its name in older stores
     malformed: Count = 0
     unknown_tool: Count = 0
     refused: Count = 0
@@ -105,7 +105,7 @@ class Reader(Protocol):
 
     @property
     def response(self) -> ParsedResponse:
-        """What came so far."""
+        """All calls so far."""
 
 
 def count_outcomes(
@@ -114,7 +114,7 @@ def count_outcomes(
     """Count the calls of an answer by format and outcome, with those that were badly written or refused by the server.
 
     The format is `native`, a dialect, or `json-content`.  A call that was cut off says nothing of its format: it is not
-    counted.  `stats` are only for answers that no parser of ours read; their `dialect` is that of calls in the text.
+    counted.  `stats` are only for answers that no parser of ours read; their `dialect` wrote the calls in the text.
     """
     response = answer if isinstance(answer, ParsedResponse) else answer.response
     in_text = (stats.dialect if stats is not None else None) or "inband"
@@ -160,10 +160,10 @@ _Table: TypeAlias = dict[_Key, Figures]
 
 
 class CapabilityLearner:
-    """Keeps figures by model and format; what was learnt longer than `ttl` seconds ago is forgotten.
+    """Keeps figures by model and format; figures older than `ttl` seconds are forgotten.
 
     It is forgotten to within a sixtieth of that time, although the model is still in use.  Safe to use from several
-    threads.  With a `store` it begins with what that holds; `save` adds what was learnt since.  Several learners, of
+    threads.  With a `store` it begins with the stored figures; `save` adds the new ones.  Several learners, of
     several processes too, may share a `JSONFile` or an `SQLiteFile`, if they have the same `ttl`.  Raises ValueError if
     `ttl` is not positive, and what the store raises.
     """
@@ -192,7 +192,7 @@ class CapabilityLearner:
             return self._version
 
     def record(self, model: str, format_name: str, outcome: Outcome, times: int = 1) -> None:
-        """Count what came of `times` calls of a model in a format (`native`, or a dialect's name).
+        """Count the outcome of `times` calls of a model in a format (`native`, or a dialect's name).
 
         Raises ValueError for another outcome, or if `times` is negative, TypeError if it is no integer.
         """
@@ -244,7 +244,7 @@ class CapabilityLearner:
         return [Record(*key, msgspec.to_builtins(figures)) for key, figures in sorted(self._sum_slots().items())]
 
     def save(self) -> None:
-        """Add what was learnt since the last time to the store, and learn what others have added.
+        """Add the new figures to the store, and read what others have added.
 
         Raises ValueError if there is no store, and what the store raises; nothing is lost then, save again.
         """
@@ -261,7 +261,7 @@ class CapabilityLearner:
                 self._unsaved = {key: each for key, each in left.items() if not each.is_empty}
 
     def _merge(self, kept: _Table, stored: _Table, unsaved: _Table) -> list[Record]:
-        """What the store holds, or held when it was last read, with what was learnt since; the latest of it."""
+        """Merge the stored figures, as last read, with the new ones; keep the latest."""
         keys = dict.fromkeys(chain(kept, stored, unsaved))
         table = {key: (kept.get(key, _NONE) | stored.get(key, _NONE)) + unsaved.get(key, _NONE) for key in keys}
         latest = sorted(self._drop_old(table, self._clock()).items(), key=lambda pair: pair[1].last)[-_MOST:]
@@ -269,14 +269,14 @@ class CapabilityLearner:
         return [Record(model, each, msgspec.to_builtins(figures), slot) for (model, each, slot), figures in latest]
 
     def _sum_slots(self, of: str | None = None) -> dict[tuple[str, str], Figures]:
-        """What is valid now, by model and format; of all models, or of one."""
+        """The valid figures by model and format; of all models, or of one."""
         totals: dict[tuple[str, str], Figures] = {}
         for (model, format_name, _), figures in self._list_valid(of):
             totals[model, format_name] = totals.get((model, format_name), _NONE) + figures
         return totals
 
     def _list_valid(self, of: str | None = None) -> list[tuple[_Key, Figures]]:
-        """What is valid now, by slots; of all models, or of one."""
+        """The valid figures by slot; of all models, or of one."""
         now = self._clock()
         of = of and _replace_surrogates(of)
         valid: _Table = {}
@@ -288,7 +288,7 @@ class CapabilityLearner:
         return list(valid.items())
 
     def _rotate(self, now: float) -> None:
-        """Forget what is old whenever another slot begins."""
+        """Forget old figures whenever another slot begins."""
         slot = self._get_slot(now)
         if slot != self._slot:
             self._slot = slot

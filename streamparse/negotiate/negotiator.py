@@ -1,11 +1,11 @@
 """Picks how to speak with a model: from the user's configuration, then the model, then the provider's defaults.
 
-The formats that are looked for in the text of an answer are the preferred ones, then the rest:
+The dialects that are looked for in the text of an answer are the preferred ones, then the rest:
 
 | the server | first | then |
 |---|---|---|
 | parses calls itself (`calls_in_text = false`) | what the model was seen to write | `"reasoning"` |
-| prints calls as text, too (`true`) | the same, and the formats of the family | `"auto"`; `"all"` on a native wire |
+| prints calls as text, too (`true`) | the same, and the dialects of the family | `"auto"`; `"all"` on a native wire |
 | is not known for either | the same | `"auto"`; `"reasoning"` on a native wire |
 
 On a native wire the server parses calls (`Wire.parses_calls`), and a parser's `"auto"` is `"reasoning"`.  With the
@@ -48,13 +48,13 @@ class NegotiatedFormat(msgspec.Struct, frozen=True, kw_only=True):
     """How to speak with one model on one server (`protocols.ToolFormat`).
 
     - `name`: the profile's name, or the provider's, or "general".
-    - `dialects`: what to look for in the text: the preferred formats by name, then a word for the rest; or only that
+    - `dialects`: what to look for in the text: the preferred dialects by name, then a word for the rest; or only that
       word.
     - `tools_in`: where the tools are declared: in the request's field, or as text in the prompt.
     - `call_parser`: the name of the parser for whole responses, as `parser_for` and `register_parser` know it.
     - `provider`: the name of the adapter that writes the requests.
-    - `dialect`: the format in which a prompt asks for calls.
-    - `model`: the model to ask for: the one that was meant, or that of the profile.
+    - `dialect`: the dialect in which a prompt asks for calls.
+    - `model`: the model to ask for: the given one, or the profile's.
     - `url`: the base URL of the server, if the profile says it.
     - `output_modes`: how an answer may be bound to a shape, the preferred way first.
     - `max_retries`: how often a model is asked again whose calls cannot be run (`RepairLoop`).
@@ -242,7 +242,7 @@ def _list_seen_dialects(figures: Mapping[str, Figures]) -> list[str]:
 def _choose_dialects(
     profile: Profile, capabilities: Capabilities, wire: str, seen: Iterable[str], asked: str | None
 ) -> Wanted:
-    """What was configured; else what is preferred, and then the rest.
+    """The configured dialects; else the preferred ones, then the rest.
 
     `asked` is the dialect that a prompt asks for, None if the tools are in the request.  Experience removes no dialect:
     one that is not looked for would never be seen again.  It adds none whose markers may as well be prose: a named

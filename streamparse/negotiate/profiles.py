@@ -61,7 +61,7 @@ class ToolSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the user says about a provider, or about those of its models that fit a pattern of `models`."""
+    """A user's configuration of a provider, or of its models that fit a pattern of `models`."""
 
     provider: str | None = None
     model: str | None = None

@@ -35,10 +35,10 @@ class Store(Protocol):
     """Keeps records between runs."""
 
     def load(self) -> list[Record]:
-        """Return what was saved last; nothing if nothing ever was."""
+        """Return the records saved last; none if nothing ever was."""
 
     def save(self, records: Iterable[Record], /) -> None:
-        """Put these records in the place of what was saved before, wholly or not at all."""
+        """Replace all saved records by these, wholly or not at all."""
 
 
 @runtime_checkable
@@ -50,7 +50,7 @@ class SharedStore(Store, Protocol):
         ...
 
     def save(self, records: Iterable[Record], /) -> None:
-        """Put these records in the place of what was saved before, wholly or not at all."""
+        """Replace all saved records by these, wholly or not at all."""
         self.update(lambda _: list(records))
 
 

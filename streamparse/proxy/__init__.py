@@ -32,7 +32,7 @@ def app(
 
     `dialects` are looked for in its text.  With `tools="prompt"` the server gets the tools in the system prompt, and
     not in a field of their own.  `allowed_hosts` are the names by which it may be asked besides those of this machine
-    (`"*"`: any).  Raises ValueError for an unknown name and for what is not a URL.
+    (`"*"`: any).  Raises ValueError for an unknown name and for a bad URL.
     """
     hosts = (allowed_hosts,) if isinstance(allowed_hosts, str) else tuple(allowed_hosts)
     settings = Settings(

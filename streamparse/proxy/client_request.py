@@ -215,7 +215,7 @@ def _teach_in_place(
     if wire == "openai-chat":
         read = replace(read, messages=adapter.read_messages(request.get("messages"), []))
     asked = teach_tools(read, dialect, lost)
-    # The probabilities of tokens would be those of a text in which calls are written, and not those of the answer.
+    # The probabilities would belong to the tokens of a text with calls in it, and not to the answer.
     taught = {key: value for key, value in request.items() if key not in (*_REWRITTEN, *_TURN_FIELDS)}
     turns = asked.messages
     if adapter.traits.separate_system:

@@ -132,7 +132,7 @@ def make_client_headers(headers: Iterable[tuple[bytes, bytes]], content_type: st
 
 
 def keep_end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
-    """Return the headers that may cross, with lower-case names; those of a body that crosses too are among them."""
+    """Return the headers that may cross, with lower-case names, including those about a body that crosses."""
     lower = [(name.lower(), value) for name, value in headers]
     dropped = _HOP_BY_HOP | {
         token.strip().lower() for name, value in lower if name == b"connection" for token in value.split(b",")

@@ -1,4 +1,4 @@
-"""Answers a call that was not run: what was wrong, and how to call."""
+"""Answers a call that was not run: the fault, and how to call."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def answer_broken(call: BrokenCall, tools: Toolset | None = None) -> ToolResult:
 
 
 def describe_break(name: str, code: str, message: str, tool: Tool | None) -> str:
-    """Say what was wrong with the text of a call, and how to call.
+    """Describe the fault in the text of a call, and how to call.
 
-    `code` is that of the call's `Error`, or of a finding; `message` adds details.
+    `code` comes from the call's `Error`, or from a finding; `message` adds details.
     """
     meaning = CODES.get(code, code)
     reason = f"{meaning} ({truncate(message)})" if message and message != meaning else meaning

@@ -87,14 +87,14 @@ class Strategy(Protocol):
         """Its name in the log."""
 
     def request(self, request: Mapping[str, Any], verdict: Verdict, /) -> dict[str, Any] | None:
-        """Return the request to try instead, made of the first one and of what was wrong with the last answer.
+        """Return the request to try instead, made of the first one and the faults of the last answer.
 
         None if this way is not possible here.
         """
 
 
 class Retry:
-    """The same request once more, with one more message of the user that says what was wrong.
+    """The same request once more, with one more message of the user that names the faults.
 
     It is written for `provider`, one of `ADAPTERS`; without that the request's shape says where it belongs: in its
     `messages` (also Bedrock's), `contents`, `input` or `prompt`.  Raises ValueError for an unknown provider.
@@ -106,7 +106,7 @@ class Retry:
         self._provider = provider if provider is None else adapter_for(provider).name
 
     def request(self, request: Mapping[str, Any], verdict: Verdict, /) -> dict[str, Any]:
-        """Append what was wrong to the messages; raises ValueError if the request holds no messages."""
+        """Append the faults to the messages; raises ValueError if the request holds no messages."""
         return add_user_message(request, verdict.message, self._provider)
 
 
@@ -163,7 +163,7 @@ class FallbackChain:
         self._reviewer = Reviewer(declared, checks, wire=wire, dialects=dialects, demand=demand if required else None)
 
     async def run(self, request: Mapping[str, Any]) -> Repaired:
-        """Return the first answer that can be used, or the last one as text, with the log of what was tried."""
+        """Return the first answer that can be used, or the last one as text, with the log of all tries."""
         log = AttemptLog(self._reviewer)
         answer, refused = await self._answer(dict(request))
         verdict = log.record("answered", answer)

@@ -219,7 +219,7 @@ def _is_from_function(tool: Tool) -> bool:
 
 
 def _run_guard(guard: Guard, call: ToolCall) -> list[Finding]:
-    own = msgspec.structs.replace(call, arguments=copy.deepcopy(call.arguments))  # what was checked is what runs
+    own = msgspec.structs.replace(call, arguments=copy.deepcopy(call.arguments))  # nobody changes them after the check
     try:
         found = list(guard(own))
     except KeyboardInterrupt:

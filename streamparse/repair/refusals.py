@@ -67,7 +67,7 @@ def get_member(thing: object, name: str) -> Any:
     """Return a member of a foreign object, of which nothing is known but its shape; None if it has none."""
     try:
         return getattr(thing, name, None)
-    except (RuntimeError, OSError):  # httpx: what was never set; requests: a stream whose connection broke
+    except (RuntimeError, OSError):  # httpx: an attribute that was never set; requests: a stream whose connection broke
         return None
 
 

@@ -1,4 +1,4 @@
-"""Says whether the calls of an answer may be run, what the model reads if not, and what was tried so far."""
+"""Says whether the calls of an answer may be run, what the model reads if not, and the log of all tries."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _NOT_RUN = "not run, for another part of the answer was wrong; call it again if 
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """An answer with its calls as they would be run, and what was found.
+    """An answer with its calls as they would be run, and the findings.
 
     An answer of text alone is fine: whether a call was expected is for the caller to know.
 
-    - `findings`: what is wrong with the answer apart from its whole calls: broken calls, a turn that failed.
+    - `findings`: the faults of the answer apart from its whole calls: broken calls, a turn that failed.
     """
 
     response: ParsedResponse
@@ -96,7 +96,7 @@ def _is_empty(response: ParsedResponse) -> bool:
 
 
 class Step(msgspec.Struct, frozen=True):
-    """One entry of the log of what was tried, with what was wrong after it ("" if nothing was).
+    """One entry of the log: a try, and the fault after it ("" if there was none).
 
     - `action`: `answered`, `recovered` (from what the server refused), `asked`, `gave_up`, or the name of a strategy.
     """
@@ -117,7 +117,7 @@ class Repaired(msgspec.Struct, frozen=True):
 class Reviewer:
     """Looks at answers, and where the server refused what the model wrote (Groq), at that text.
 
-    `demand` is what is wrong with an answer without calls, None if that is fine.
+    `demand` is the fault of an answer without calls, None if that is fine.
     """
 
     def __init__(

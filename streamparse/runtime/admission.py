@@ -1,6 +1,6 @@
 """Whether a call may run at all, with which arguments, under which locks, and whether a person must approve it.
 
-All of it is decided once, when the call is whole: what runs is what was checked here.
+All of it is decided once, when the call is whole: the arguments checked here are the ones that run.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class Admitted(msgspec.Struct, frozen=True):
 def read_allowed(allow: Collection[Allowed], old: Mapping[str, object]) -> frozenset[Allowed]:
     """Return what `allow` says; `old` are keywords that nobody takes.
 
-    Raises TypeError for a plain string, for what is no collection, and for any keyword, saying the new one if there is
-    one; ValueError for a word that is not known.
+    Raises TypeError for a plain string, for anything that is no collection, and for any keyword, with the new one if
+    there is one; ValueError for an unknown word.
     """
     for keyword in old:
         instead = f": use {OLD_KEYWORDS[keyword]}" if keyword in OLD_KEYWORDS else ""
@@ -64,7 +64,7 @@ def read_allowed(allow: Collection[Allowed], old: Mapping[str, object]) -> froze
 def admit(event: ToolCallComplete, gate: Gate, allow: Collection[str]) -> Admitted | Ending:
     """Take a call through the gate."""
     tool = gate.tools.get(event.name)
-    if tool is not None:  # of an unknown tool the gate says what was perhaps meant
+    if tool is not None:  # for an unknown tool the gate proposes the nearest
         if event.source in ("recovered", "repaired") and event.source not in allow:
             return refuse_doubtful(event, tool)
         if event.place == "quoted" and "quoted" not in allow:
@@ -87,7 +87,7 @@ def admit(event: ToolCallComplete, gate: Gate, allow: Collection[str]) -> Admitt
 
 
 def copy_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return a copy, with copies of all lists and objects inside: what runs is what was checked."""
+    """Return a copy, with copies of all lists and objects inside: nobody can change them after the check."""
     copy: dict[str, Any] = msgspec.to_builtins(arguments)
     return copy
 
@@ -127,7 +127,7 @@ def admit_open(call: ToolCall, streamed: frozenset[str], gate: Gate) -> Admitted
 
 def _read_declaration(tool: Tool, call: ToolCall, changes: tuple[str, ...]) -> Admitted | Ending:
     """Ask the tool's own functions for the locks of a call, and whether it needs approval."""
-    checked = copy_arguments(call.arguments)  # others hold the event, and what was checked is what runs
+    checked = copy_arguments(call.arguments)  # others hold the event, and could change them after the check
     try:
         locks = _find_locks(tool, copy_arguments(checked))  # copies: what these functions change was not checked
         asks = tool.needs_approval

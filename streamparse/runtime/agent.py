@@ -64,12 +64,12 @@ class Agent(Generic[Output]):
     `max_repeats`, or your own (`streamparse.runtime.stops`).
     `output_type` is what the run ends with: `str`, or any type that has a JSON Schema (a dataclass, a `TypedDict`,
     a model of pydantic, `list[int]`): the model must call a tool of that shape.
-    `settings` go into each request (`{"temperature": 0}`).  `prepare_history` makes what is sent of the whole history,
-    which stays as it is: `lambda history: history.truncated(tokens=100_000)`.  It may be async, and take the state as
-    its second argument.
+    `settings` go into each request (`{"temperature": 0}`).  `prepare_history` returns the part of the history to send:
+    `lambda history: history.truncated(tokens=100_000)`; the history itself stays whole.  It may be async, and
+    take the state as its second argument.
     `learner` is told how well the models write their calls (`FormatNegotiator(learner=…)` uses that).
-    `ask_again`: where an answer ends in what is written as a call, and is text (small models write JSON behind a
-    sentence), the model is asked once to call the tool, or to repeat its answer.
+    `ask_again`: where an answer ends in text that looks like a call (small models write JSON after a sentence), the
+    model is asked once to call the tool, or to repeat its answer.
     The other keywords are those of `ToolRunner` (`limit`, `timeout`, `guards`, `allow`, ...); but results are cut at
     32 Ki characters (`max_result`).
 

@@ -361,7 +361,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             yield scope
 
     def _settle(self) -> None:
-        """Bring what is left of a run that was left before its end into its history."""
+        """Bring the rest of a run that was left before its end into its history."""
         if self._loop.finish is None:
             self._loop.take(loop.Interrupted(self._clock()))
         if self._answer is not None:
@@ -371,7 +371,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             self._loop.take(loop.RequestFailed(ModelFailure("cancelled"), self._clock()))
 
     def _forget_approvals(self) -> None:
-        """Forget what was requested in the latest turn: it can no longer be answered."""
+        """Forget the requests of the latest turn: they can no longer be answered."""
         self._was_denied = False
         beginning = f"{self.id}:{self._number}:"
         self._approvals = {key: each for key, each in self._approvals.items() if not key.startswith(beginning)}

@@ -5,7 +5,7 @@ An example in an answer goes on; a call seldom does.  So these are *breaks*, whe
 | break | no break |
 |---|---|
 | visible text, a refusal | white space |
-| a thought | white space; behind a call that stands in a thought: its format says that the thought resumes |
+| a thought | white space; behind a call that stands in a thought: its dialect says that the thought resumes |
 | a native call that may run | the same call as one in the text, which it confirms; one that is refused |
 
 A call of a tool with effects that stands before a break does not run, and neither does any other in the text: half a

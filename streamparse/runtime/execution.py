@@ -259,7 +259,7 @@ class Execution:
         return Outcome(reduced.value, truncated=reduced.is_cut)
 
     def _bind(self) -> dict[str, Any]:
-        """Make the function's arguments of those of the call."""
+        """Make the function's arguments from the call's."""
         tool, arguments = self.tool, copy_arguments(self.start.arguments)
         if isinstance(self.start, Open):
             assert self.call is not None

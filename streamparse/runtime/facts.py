@@ -66,7 +66,7 @@ class Opened(msgspec.Struct, frozen=True, tag=True):
 
 
 class Misread(msgspec.Struct, frozen=True, tag=True):
-    """What was handed over of a streamed argument is not what the whole call says; comes before that call."""
+    """The parts of a streamed argument differ from the whole call's argument; comes before that call."""
 
     index: int
     at: float

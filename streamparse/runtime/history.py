@@ -4,7 +4,7 @@
     history = history.with_round(parser.response, runner.results, provider="anthropic")
     messages = history.truncated(tokens=100_000).messages("gemini", "gemini-3-pro")
 
-It keeps all that came; what is sent of it is decided when it is written (`streamparse.runtime.messages`).
+It keeps everything; which parts are sent is decided when it is written (`streamparse.runtime.messages`).
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class History(msgspec.Struct, frozen=True):
         return written
 
     def translate(self, provider: str, model: str = "") -> Translation:
-        """Return the messages as `messages` does, and what was lost of the conversation."""
+        """Return the messages as `messages` does, and the losses."""
         return write_messages(self.system, self.entries, self.omitted, adapter_for(provider), model)
 
 
@@ -168,7 +168,7 @@ def _copy_response(response: ParsedResponse) -> ParsedResponse:
     return replace(response, **copies, dialects=dict(response.dialects), raw_response=None)
 
 
-# -- what is left out --------------------------------------------------------------------------------------
+# -- truncation --------------------------------------------------------------------------------------------
 
 
 def _estimate_tokens(text: str) -> int:
@@ -177,7 +177,7 @@ def _estimate_tokens(text: str) -> int:
 
 
 def _keep_rounds(entries: Sequence[Entry], most: int) -> tuple[Entry, ...]:
-    """Keep the task, the latest `most` rounds (at least one), and what is between these."""
+    """Keep the task, the latest `most` rounds (at least one), and the prompts between these."""
     places = _find_rounds(entries)
     number = max(most, 1)
     return _keep_from(entries, places[-number]) if len(places) > number else tuple(entries)

@@ -8,7 +8,7 @@ The shell that obeys it on an event loop is `streamparse.runtime.agent`.
 | has calls | the next request, with their results |
 | is paused, for its server goes on once it has it back | the next request, with nothing new |
 | has text alone | the run ends with it; with an `output_type` the model is asked for its call |
-| has text that ends in what is written as a call, and is none | once, the model is asked whether it meant to call |
+| has text that ends like a call, and is none | once, the model is asked whether it meant to call |
 | calls a tool that ends the run, and it succeeds | the run ends with its value, once all calls are answered |
 | is broken by the model (no call where one was announced, nothing at all) | it is asked again, at most twice in a row |
 | says that its server takes no tools | the same question, with the tools in the prompt; so for the rest of the run |
@@ -82,7 +82,7 @@ class Loop:
     `models` is how many there are to ask; `complaints` says of each how often in a row it may read that its answer is
     of no use, if not `MAX_COMPLAINTS` times.  `ending` are the names of the tools that end the run; the arguments of
     `output_tool`, if there is one, are the output, and text alone does not count as one.  With `ask_again` a model
-    whose answer ends in what is written as a call, and is none, is asked once whether it meant to call.
+    whose text ends like a call, and is none, is asked once whether it meant to call.
 
     To be read only: `history` is the conversation so far, with what the run was given; `tokens` are what all answers
     have cost, as the provider counted it; `finish` is how the run ended, None while it goes on; `failure` is what was
@@ -127,7 +127,7 @@ class Loop:
         self._given = 0  # entries of the history from before this run
 
     def take(self, fact: Fact) -> Command | None:
-        """Take in what happened; return what is to be done, or None while something else is awaited."""
+        """Take in a fact; return the command that follows, or None while something else is awaited."""
         self._now = max(self._now, fact.at)
         match fact:
             case Started():
@@ -296,7 +296,7 @@ class Loop:
         return self.finish or self._end(Finish("cancelled"))
 
     def _mark_heard(self, heard: str | None) -> bool:
-        """Note what was heard of this run's latest answer with a text; return whether there was anything to note."""
+        """Note the part that was heard of this run's latest text; return whether there was anything to note."""
         spoken = next((each for each in reversed(self._rounds) if _has_text(each.response)), None)
         if heard is None or spoken is None:
             return False
@@ -345,7 +345,7 @@ def _find_server_fault(response: ParsedResponse) -> ModelFailure | None:
 
 
 def _describe_fault(response: ParsedResponse, *, has_answers: bool) -> str | None:
-    """Describe to the model what was wrong with its answer; None if the answer can be used."""
+    """Describe to the model the fault of its answer; None if the answer can be used."""
     if not response.ok and response.stop != "filter" and not response.refusal:
         messages = [error.message for error in response.errors if error.scope != "frame"]
         return "; ".join(messages[:3])[:600] or "it did not end well"

@@ -1,10 +1,10 @@
 """Writes a history as turns that a provider accepts, whatever happened in the conversation.
 
-| in the history | what is sent |
+| in the history | sent |
 |---|---|
 | a call that was revoked, and its result | neither; that it had begun is said in words after the results |
 | a call that was still open when the answer was cut, and its result | neither; that it was not run is said in words |
-| a call that broke for another reason | the call, with what is readable of it; its result says what was wrong |
+| a call that broke for another reason | the call, with its readable part; its result names the fault |
 | a call without a result | the call, and a result that says that its outcome is not known |
 | a result without a call | nothing |
 | ids that repeat, are empty, or are refused | other ids, the same for call and result |
@@ -56,14 +56,14 @@ def write_turns(
             conversation.add_round(entry)
         else:
             conversation.add("user", entry.parts)
-        if omitted and number == 0:  # what is first is the task
+        if omitted and number == 0:  # the first prompt is the task
             conversation.add("user", [Text(describe_omission(omitted))])
     head = [Message("system", [Text(system)])] if system.strip() else []
     return [*head, *conversation.finish()]
 
 
 def write_messages(system: str, entries: Iterable[Entry], omitted: int, adapter: Adapter, model: str) -> Translation:
-    """Write the messages of a conversation, and list what was lost."""
+    """Write the messages of a conversation, and list the losses."""
     lost: list[Loss] = []
     turns = write_turns(system, entries, omitted, adapter, model, lost)
     spoken = [turn for turn in turns if turn.role != "system" or not adapter.traits.separate_system]

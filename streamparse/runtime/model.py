@@ -87,7 +87,7 @@ class HTTPModel:
         self.provider = endpoint.provider
         self.url = endpoint.url
         if client is None:
-            _import_httpx()  # what is missing is said here, and not at the first request
+            _import_httpx()  # it fails here where it is missing, and not at the first request
         self._endpoint = endpoint
         self._given = client
         self._client = client
@@ -210,7 +210,7 @@ def http_model(
     none.  `timeout`: seconds that the server may be silent.  A `client` of httpx that is given is used as it is, and
     never closed.  `settings` are those of `Request`; a request's own go over them.
 
-    Raises ValueError for what is not a URL, a wire that cannot be asked so, and an unknown dialect; TypeError for an
+    Raises ValueError for a bad URL, a wire that cannot be asked so, and an unknown dialect; TypeError for an
     unknown setting.
     """
     provider, spoken = find_format(wire), find_wire_name(wire)
@@ -271,7 +271,7 @@ async def open_model(model: Model | NegotiatedFormat) -> AsyncIterator[Model]:
 
 
 def check_model(model: object) -> None:
-    """Raise TypeError for what is not a model."""
+    """Raise TypeError for anything that is not a model."""
     if not (isinstance(model, NegotiatedFormat) or callable(model)):
         raise TypeError(f"a model is an async function, an HTTPModel or a NegotiatedFormat, not {type(model).__name__}")
 

@@ -19,9 +19,9 @@ class ToolRegistry(Iterable[Tool]):
         registry.definitions("anthropic")
 
     Tools may be of any kind that `tools=` takes, and a registry is itself one of these.  What takes tools reads them
-    once: what is added later is for the next parser, runner or agent.
+    once: tools added later are for the next parser, runner or agent.
 
-    Raises TypeError or ValueError for what is not a tool, and ValueError if two tools have one name.
+    Raises TypeError or ValueError for anything that is not a tool, and ValueError if two tools have one name.
     """
 
     def __init__(self, tools: Iterable[Any] | None = None) -> None:

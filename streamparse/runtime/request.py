@@ -1,6 +1,6 @@
 """What a model is asked: the conversation so far, the tools, and the settings of one request.
 
-The common words of settings are those of most APIs; each is written in the provider's own word, or listed as lost:
+Settings have the words of most APIs; each is written in the provider's own word, or listed as lost:
 
 | setting | value |
 |---|---|
@@ -57,7 +57,7 @@ class Request:
     `dialects` and `reasoning`; `provider` and `model` were asked, as `History.with_round` wants them.  A model
     whose answer is to be read otherwise says so with `read_as`.  `lost` lists what the provider has no words for.
     `tools_in` is "prompt" once the server has said that it takes no tools; `body` then teaches them in the prompt.
-    `number` is that of the turn in its run, from 0.  Each attempt, and each model, gets a Request of its own.
+    `number` counts the turns of the run from 0.  Each attempt, and each model, gets a Request of its own.
     """
 
     __slots__ = (

@@ -1,6 +1,6 @@
-"""What a history holds: prompts of the user, and rounds, each an answer and the results of its calls.
+"""The entries of a history: prompts of the user, and rounds, each an answer and the results of its calls.
 
-`read_round` says what of one round is sent: the parts of its answer, one result for each call, and notes in words.
+`read_round` makes the parts of a round that are sent: the answer's, one result for each call, and notes in words.
 """
 
 from __future__ import annotations
@@ -91,11 +91,11 @@ def read_round(entry: Round, adapter: Adapter, model: str, lost: list[Loss]) -> 
     return SentRound(parts, answers, [note for note in notes if note])
 
 
-# -- what was heard ----------------------------------------------------------------------------------------
+# -- interruptions -----------------------------------------------------------------------------------------
 
 
 def _cut_to_heard(response: ParsedResponse, heard: str | None) -> ParsedResponse:
-    """Cut the visible text to what was heard; a text that is no prefix of it takes its place."""
+    """Cut the visible text to the part that was heard; a text that is no prefix of it takes its place."""
     if heard is None:
         return response
     visible = response.content + response.refusal

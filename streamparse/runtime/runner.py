@@ -57,7 +57,7 @@ class ToolRunner:
 
     `limit`: tools that run at one time, and threads for synchronous ones.  `timeout`: seconds for each attempt of a
     call, unless its tool says otherwise.  `time_limit`: seconds for a whole run, the model's answer included.
-    `max_result`: characters of a text, or of other JSON; what is longer is cut, and says so.
+    `max_result`: characters of a text, or of other JSON; a longer result is cut, and says so.
     `max_buffered`: items that may wait for the consumer before reading pauses.
     `allow`: a collection of what may run although it would not (`Turn` says why): "recovered", calls that were found
     only at the end; "repaired", those that had to be repaired to be read; "quoted", those that the text only quotes;

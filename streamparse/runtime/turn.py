@@ -1,8 +1,8 @@
 """Decides what happens in one turn: when each call may run, and that each gets exactly one answer.
 
-A pure machine: facts in, commands out (`streamparse.runtime.facts`).  It has no tasks, no clock and no I/O; what it
-knows is what the facts said so far.  The shell that obeys it on an event loop is `streamparse.runtime.run`; the life of
-one call is in `call`, what the model reads of it in `endings`, which calls may run at one time, and when, in `schedule`.
+A pure machine: facts in, commands out (`streamparse.runtime.facts`).  It has no tasks, no clock and no I/O,
+and knows only the facts so far.  The shell that obeys it on an event loop is `streamparse.runtime.run`; the life of one
+call is in `call`, the model's view of it in `endings`, and which calls may run at one time, and when, in `schedule`.
 
 What a tool does decides the life of its calls:
 
@@ -22,7 +22,7 @@ The place of the call comes first:
 | `quoted` | not at all |
 
 A call that was found only at the end (`recovered`), or had to be repaired to be read (`repaired`), does not run.  When
-the turn does not end well, what has not begun never begins; what has begun may go on, and may be repeated.
+the turn does not end well, no call begins any more; one that has begun may go on, and may be repeated.
 
 `allow` loosens that.  `"recovered"`, `"repaired"`: such a call waits for the end of the turn, unless its tool has no
 effects.  `"quoted"`: as `bare`.  `"divided"`: whatever stands between and behind calls of the text, they run, and an
@@ -104,7 +104,7 @@ class Turn:
         self._changed = False  # something may begin, or another moment is the next
 
     def take(self, fact: facts.Fact) -> list[facts.Command]:
-        """Take in what happened; return what is to be done, in this order."""
+        """Take in a fact; return the commands that follow, in this order."""
         commands: list[facts.Command] = []
         self._commands = commands
         if self._over_at is None and self._time_limit is not None:

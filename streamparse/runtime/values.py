@@ -11,7 +11,7 @@
 | `nan`, `inf`, `-inf` | the texts `"NaN"`, `"Infinity"`, `"-Infinity"`: JSON has no such numbers |
 | anything else, or a value that holds itself | an error |
 
-A text that is too long keeps its beginning and its end, and says what is missing and how to get it.  Of an object the
+A text that is too long keeps its beginning and its end, and says how much is missing and how to get it.  Of an object the
 longest texts are cut so, each with another member `…_truncated`.  Other JSON that is too large becomes such a text.
 Bytes, pictures and documents make no sense in parts: too large, they are refused.
 """  # noqa: E501 - a row of a table is one line
@@ -78,7 +78,7 @@ def reduce_value(value: Any, most: int) -> Reduced:
 
 
 def cut_text(text: str, most: int) -> str:
-    """Return a text of at most `most` characters: the beginning, the end, and what is missing between them."""
+    """Return a text of at most `most` characters: the beginning, the end, and a note about the gap."""
     if len(text) <= most:
         return text
     note = (

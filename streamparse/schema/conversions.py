@@ -57,7 +57,7 @@ def _loses_digits(value: Any, converted: Any, literals: frozenset[str] | None) -
 
 
 def _replace_value(arguments: Any, path: _Path, value: Any) -> Finding:
-    """Replace a value, and return what is reported about that."""
+    """Replace a value, and return the finding about it."""
     parent = reduce(getitem, path[:-1], arguments)
     message = f"{format_path(path)}: {preview(parent[path[-1]])} was read as {preview(value)}"
     parent[path[-1]] = value

@@ -68,8 +68,8 @@ class Cost:
     """What it takes to look at values with a schema, rewritten, with its `patterns`.
 
     `factor` is the largest number of steps for each character of arguments as JSON; None if it depends on the
-    arguments themselves.  Raises ValueError for a schema that refers to what is not there, or to itself
-    for the same value.
+    arguments themselves.  Raises ValueError for a schema with a reference to nothing, or to
+    itself for the same value.
     """
 
     def __init__(self, schema: dict[str, Any], patterns: dict[str, Pattern], *, is_linear: bool) -> None:
@@ -159,7 +159,7 @@ class _Graph:
         self.nodes: dict[int, Node] = {}  # of the schemas that are reached from the root, by their ids
 
     def build(self, root: dict[str, Any]) -> Node:
-        """Return the node of the root.  Raises ValueError for a reference to what is not there."""
+        """Return the node of the root.  Raises ValueError for a reference to nothing."""
         self._enter(root, "", root)
         waiting = [root]
         self.nodes[id(root)] = Node()

@@ -1,4 +1,4 @@
-r"""Regular expressions as JSON Schema has them, those of ECMA-262, for the engines of jsonschema-rs.
+r"""The regular expressions of JSON Schema, which are ECMA-262's, for the engines of jsonschema-rs.
 
 They are not anchored (JSON Schema 2020-12, core, section 6.4).  jsonschema-rs itself reads `\d`, `\w`, `\s` and `$` as
 ECMA-262 does.  What it reads in another way, or not at all, is translated:

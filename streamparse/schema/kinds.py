@@ -124,7 +124,7 @@ def quote(text: str) -> str:
 
 @lru_cache(maxsize=128)
 def _compile_scalar(kinds: Kinds) -> regex.Pattern[str]:
-    """The pattern of what is neither a string nor a container.  Where nothing is known only JSON's own words count."""
+    """The pattern of scalars that are no strings.  Where nothing is known only JSON's own words count."""
     words = [word for kind, spellings in _SPELLINGS.items() if kind in kinds for word in spellings]
     if kinds == ANY:
         words = [word for word in words if word == _LITERALS[word]]

@@ -13,7 +13,7 @@ https://ai.google.dev/api/caching#Schema; references are put in their places fir
 | `allOf` | one schema; a loss where two have the same keyword |
 | anything else that the subset does not have, or only with other values | dropped: a loss |
 
-A loss names the place, the keyword and what was done.  What some servers refuse nevertheless is listed in
+A loss names the place, the keyword and the change.  Schemas that some servers refuse nevertheless are listed in
 `streamparse.providers.gemini.messages`.
 """
 
@@ -61,7 +61,7 @@ class _Writer:
         }
 
     def write(self, schema: Any, path: str) -> dict[str, Any]:
-        """Write a schema and all within it; what is no schema permits anything."""
+        """Write a schema and all within it; a value that is no schema permits anything."""
         if not isinstance(schema, dict):
             if schema is not True:
                 self._lose(path, "", "dropped: not a schema that can be written")
@@ -87,7 +87,7 @@ class _Writer:
         self._lost.append(Loss(self._tool, path, keyword, done))
 
     def _reconcile(self, path: str, made: dict[str, Any]) -> None:
-        """Drop what contradicts the type, or what is declared."""
+        """Drop keywords that contradict the type, and required names that are not declared."""
         if "enum" in made and made.setdefault("type", "STRING") != "STRING":
             self._lose(path, "enum", _NOT_TEXT)
             del made["enum"]

@@ -49,7 +49,7 @@ _MOST: Final = 20_000  # bound: the size of a schema: two for each schema in it,
 class Rewriting:
     """One schema being rewritten; `is_linear` says whether all patterns are for the linear engine.
 
-    `unread` are the patterns that cannot be read, `patterns` the others by what was written in their place.
+    `unread` are the patterns that cannot be read, `patterns` the others, each with its replacement.
     Raises ValueError for a schema that is too large.
     """
 
@@ -103,7 +103,7 @@ class Rewriting:
         return schema
 
     def _rewrite_foreign_words(self, schema: dict[str, Any]) -> None:
-        """Rewrite what is no JSON Schema, but means one thing; anything else is refused with the schema."""
+        """Rewrite words that are no JSON Schema and have one meaning; any others have the schema refused."""
         if isinstance(types := schema.get("type"), list):
             schema["type"] = [_read_type(each) for each in types]
         elif types is not None:

@@ -1,4 +1,4 @@
-"""What providers want of a schema that they are to enforce while the model writes; they refuse any other.
+"""The demands of providers on a schema that they enforce while the model writes; they refuse any other.
 
 Each object must be closed (`"additionalProperties": false`).  Some want each property to be required: one that may be
 missing is then one that may be null.  Each has keywords that it does not know: its folder lists them.
@@ -47,7 +47,7 @@ def forbid(*keywords: str) -> Callable[[Any], Iterator[SchemaIssue]]:
 
 
 def as_warnings(place: str, issues: Iterable[SchemaIssue]) -> list[Loss]:
-    """Return as warnings what is sent nevertheless, of a tool or of a request, and will be refused."""
+    """Return warnings about the parts of a tool or a request that are sent, and will be refused."""
     return [Loss(place, path, keyword, f"kept, but refused: {why}", warning=True) for path, keyword, why in issues]
 
 

@@ -48,7 +48,7 @@ _TOO_LONG: Final = Finding("too_costly", "it takes too long to compare the argum
 class CompiledSchema:
     """What checks arguments against one schema, and the patterns of it that cannot be read and are not checked.
 
-    Raises ValueError for what is no schema.
+    Raises ValueError for a bad schema.
     """
 
     def __init__(self, schema: dict[str, Any]) -> None:
@@ -74,7 +74,7 @@ class CompiledSchema:
     def check(
         self, arguments: dict[str, Any], *, coerce: bool, written: str = ""
     ) -> tuple[dict[str, Any], list[Finding]]:
-        """Return the arguments, values of another type converted where nothing is lost, and what was found.
+        """Return the arguments, values of another type converted where nothing is lost, and the findings.
 
         The arguments that were given stay as they are; `written` is their text, if it is known.
         """
@@ -104,7 +104,7 @@ class CompiledSchema:
         return _TOO_LONG if self._cost.count_steps(arguments) > _MOST_STEPS else None
 
     def _mend(self, arguments: dict[str, Any], coerce: bool, written: str) -> tuple[dict[str, Any], list[Finding]]:
-        """Convert what can be, from the outside in, and say what is wrong with the rest."""
+        """Convert the values that can be, from the outside in, and list the faults of the rest."""
         coerced: dict[tuple[Any, ...], Finding] = {}
         for number in range(_PASSES + 1):
             if self._cost.count_looks(arguments) > _MOST_LOOKS or self._cost.count_reported(arguments) > _MOST_REPORTED:
@@ -123,7 +123,7 @@ class CompiledSchema:
 def compile_schema(schema: dict[str, Any]) -> CompiledSchema:
     """Return what checks arguments; it is kept for the next call.
 
-    Raises ValueError for what is no schema, ModuleNotFoundError without jsonschema-rs.
+    Raises ValueError for a bad schema, ModuleNotFoundError without jsonschema-rs.
     """
     if not has_validator():
         raise ModuleNotFoundError(MISSING)

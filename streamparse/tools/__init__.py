@@ -1,4 +1,4 @@
-"""A tool, its schema, and what comes of calling it.
+"""A tool, its schema, and the result of a call.
 
 The providers' ways to declare tools are read into one: `Toolset.of` takes whatever a request may
 carry, or plain Python functions.  Nothing here runs a tool; `streamparse.runtime` does.

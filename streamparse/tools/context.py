@@ -138,7 +138,8 @@ class Streamed(AsyncIterator[Text], Generic[Text]):
     function must do nothing that cannot be undone.  If the call will never count, `CallBroken` is raised instead.
 
     The function may be called with the whole text at once: if its effect is "write", if somebody must approve it, if
-    it is tried again.  If a call turns out to differ from what was opened, the function is broken off, and called anew.
+    it is tried again.  If a call turns out to differ from the one that was opened, the function is broken off, and
+    called anew.
     """
 
     def __init__(self, pieces: AsyncIterator[Text]) -> None:
@@ -168,7 +169,7 @@ class _Pieces(AsyncIterator[Text]):
 def read_streamed(annotation: Any) -> Any:
     """Return the annotation of the whole text of a streamed parameter, None for a parameter that is not streamed.
 
-    Raises TypeError if what is streamed is not a text.
+    Raises TypeError if the streamed argument is not a text.
     """
     if typing.get_origin(annotation) is Annotated:
         text = read_streamed(annotation.__origin__)

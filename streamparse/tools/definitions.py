@@ -120,7 +120,7 @@ def _convert_openapi(definition: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _convert_schema(schema: Any, _step: str) -> Any:
-    """Make a JSON Schema of an OpenAPI one: types in lower case, `nullable` as a type, and among what is listed."""
+    """Make a JSON Schema of an OpenAPI one: types in lower case, `nullable` as a type, and as a member of `enum`."""
     if not isinstance(schema, Mapping):
         return schema
     made = map_subschemas({str(_SPELLINGS.get(key, key)): each for key, each in schema.items()}, _convert_schema)

@@ -84,7 +84,7 @@ class ToolError(Exception):
 class ToolFailure(msgspec.Struct, frozen=True):
     """Why a call has no value.
 
-    `code` is stable, for programs: that of a broken call's `Error` or of a `Finding`, or one of the runtime's own:
+    `code` is stable, for programs: the code of a broken call's `Error` or of a `Finding`, or one of the runtime's own:
     `raised` (if the `ToolError` brought no code), `bad_result`, `timed_out`, `no_place`, `stopped`, `out_of_time`,
     `unfinished`, `late`, `divided`, `quoted`, `recovered`, `repaired`, `revoked`, `denied`, `no_function`,
     `guard_failed`, `declaration_failed`, `crashed`.  The details of `recovered` and `repaired` say the `reason`, with
@@ -112,7 +112,7 @@ class ToolFailure(msgspec.Struct, frozen=True):
 
 
 def read_seconds(value: Any) -> float | None:
-    """Return what a value says in seconds; None for what is not a number of seconds to wait."""
+    """Return a value as seconds; None if it is not a number of seconds to wait."""
     try:
         seconds = float(value)
     except (TypeError, ValueError, OverflowError):  # nothing, a date, an integer that no float can hold

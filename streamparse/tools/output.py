@@ -80,7 +80,7 @@ class _Member(NamedTuple):
 
 
 class _OutputSignature(Signature, frozen=True):
-    """The signature of an `_Output`; several `members` are those of a choice that msgspec cannot make."""
+    """The signature of an `_Output`; several `members` make a choice that msgspec cannot."""
 
     members: tuple[_Member, ...] = ()
     is_wrapped: bool = False
@@ -193,7 +193,7 @@ def _find_fields(schema: JSONObject | None) -> frozenset[str] | None:
 
 
 def _drop_unused(definitions: JSONObject, root: JSONObject, schema: JSONObject) -> JSONObject:
-    """The definitions without that of the type itself, unless something refers to it."""
+    """The definitions without the type's own, unless something refers to it."""
     reference = root.get("$ref", "")
     others = {name: each for name, each in definitions.items() if f"#/$defs/{name}" != reference}
     is_recursive = reference and msgspec.json.encode(reference) in msgspec.json.encode([schema, others])

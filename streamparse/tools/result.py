@@ -92,7 +92,7 @@ class ToolResult(msgspec.Struct, frozen=True, tag_field="type", tag="tool_result
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """What is known about the result.
+        """Facts about the result.
 
         `stdout_truncated`, `stderr_truncated` and `total_output_bytes` (None if not known) are what the value, or the
         failure's details, have under these names; the runner sets the first two where it cuts such a text itself.

@@ -44,7 +44,7 @@ class Signature(msgspec.Struct, frozen=True):
     keywords: Any = Any
 
     def convert(self, arguments: dict[str, Any], *, without_streamed: bool = False) -> dict[str, Any]:
-        """Make typed values of JSON ones; what is not given is left to the function's own defaults.
+        """Make typed values of JSON ones; missing arguments are left to the function's own defaults.
 
         With `without_streamed` the arguments that are streamed are neither required nor known.
         Raises `msgspec.ValidationError` if they do not fit.
@@ -206,7 +206,7 @@ def _make_fields(
     for parameter in parameters:
         if parameter.kind is parameter.POSITIONAL_ONLY and parameter.default is parameter.empty:
             raise TypeError(f"its parameter {parameter.name!r} cannot be given by name")
-        if parameter.kind not in _NAMED or parameter.name in bound:  # a model must not replace what was bound
+        if parameter.kind not in _NAMED or parameter.name in bound:  # a model must not replace a bound argument
             continue
         required = parameter.default is parameter.empty
         field = msgspec.field() if required else msgspec.field(default_factory=lambda: msgspec.UNSET)

@@ -88,7 +88,7 @@ class Tool(msgspec.Struct, frozen=True, dict=True):
                 raise ValueError(f"tool {self.name!r}: lock must be '*' or one of {[*known]}, got {self.lock!r}")
 
     def _check_function(self, function: Callable[..., Any]) -> None:
-        """Check what is called, and read from it what was not given."""
+        """Check the function, and read from it the fields that were not given."""
         from streamparse.tools.signature import check_streamed, find_misfit, read_signature  # noqa: PLC0415 - dicts have no function
 
         if not callable(function):

@@ -82,7 +82,7 @@ class Toolset(Mapping[str, Tool]):
         return at < len(ordered) and ordered[at].startswith(prefix)
 
     def resolve_name(self, written: str) -> str:
-        """Return the declared name that was meant; what was written, if none is it.
+        """Return the declared name that was meant; the given one, if there is none.
 
         Models and servers write white space around a name, a namespace before it that no request has, or it twice.
         """
@@ -124,7 +124,7 @@ _MOST_KEPT = 256 * 1024  # bound: bytes of definitions that are kept; longer one
 def read_toolset(tools: Iterable[Any] | None) -> Toolset:
     """Read the tools of a request as `Toolset.of` does; definitions that are as they were before are not read again.
 
-    What is returned is made of a copy, and shared: it must not be changed.
+    The result is made of a copy, and shared: it must not be changed.
     """
     if type(tools) is list:
         try:

@@ -45,7 +45,7 @@ class Adapter(ABC):
     """Writes and reads the requests of one provider.
 
     What the program gives (tools, calls, results) may raise: ValueError with the path of what JSON cannot hold.
-    What is read of messages never does.
+    Messages read from a provider never do.
     How providers differ in what they take is in their `traits`.
     """
 
@@ -65,7 +65,7 @@ class Adapter(ABC):
     def translate_tools(
         self, tools: Iterable[Any], lost: list[Loss], source: str | None = None, read: ReadTool = read_entry
     ) -> list[JSONObject]:
-        """Return the `tools` of a request, of tools of any kind; add what is lost.
+        """Return the `tools` of a request, of tools of any kind; add the losses.
 
         Tools that this provider brings itself stay as they are, after the others; with `source`, the provider whose
         request it was, also where their shape does not show whose they are.
@@ -75,7 +75,7 @@ class Adapter(ABC):
         return [*self.write_tools(declared, lost), *own]
 
     def write_tools(self, tools: list[DeclaredTool], lost: list[Loss]) -> list[JSONObject]:
-        """Write the `tools` of a request; add what is lost."""
+        """Write the `tools` of a request; add the losses."""
         tools = self.list_supported_tools(tools, lost)
         for declared in tools:
             self._check_tool(declared, lost)
@@ -99,7 +99,7 @@ class Adapter(ABC):
         return tools if self.traits.write_custom_tool else keep_json_tools(tools, lost)
 
     def write_tool(self, declared: DeclaredTool, lost: list[Loss], /) -> JSONObject:  # noqa: ARG002 - for overrides
-        """Write one tool; add what is lost."""
+        """Write one tool; add the losses."""
         if declared.custom is not None and self.traits.write_custom_tool is not None:
             return self.traits.write_custom_tool(declared.custom)
         return self.fill_tool(declared, declared.parameters)
@@ -261,7 +261,7 @@ class Adapter(ABC):
         return bool(before.role == message.role == "user" and before.results and message.results)
 
     def write_messages(self, messages: Iterable[Message], lost: list[Loss]) -> list[JSONObject]:
-        """Write a conversation; add what is lost."""
+        """Write a conversation; add the losses."""
         written: list[JSONObject] = []
         for number, message in enumerate(messages):
             place = f"messages[{number}]"

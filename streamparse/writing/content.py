@@ -65,7 +65,7 @@ def find_document_type(ending: str) -> str:
 
 
 def get_filename(document: Document) -> str:
-    """Return the name of a document as that of a file."""
+    """Return the name of a document as a file's name."""
     return document.name or f"{_UNNAMED}.{DOCUMENT_ENDINGS.get(document.media_type, 'pdf')}"
 
 

@@ -1,11 +1,11 @@
-"""What belongs together: results and their calls, and parts that are refused alone.
+"""Parts that belong together: results and their calls, and parts that are refused alone.
 
 A result belongs to the call with its id, or where a provider has no ids, to one of its tool, by their order.
 
-A conversation may come without ids (Ollama, Gemini), or with the same ids in each turn (those of servers and parsers
+A conversation may come without ids (Ollama, Gemini), or with the same ids in each turn (from servers and parsers
 that count anew), and results without names (OpenAI, Anthropic, Bedrock) or in another order than their calls.  After
-`link_results` every call has an id of its own (Anthropic refuses one that comes twice), every result has that of its
-call and the name of its tool, and the results of one message are in the order of the calls, before all else.
+`link_results` every call has an id of its own (Anthropic refuses one that comes twice), every result has its
+call's id and the name of its tool, and the results of one message are in the order of the calls, before all else.
 
 Some parts are taken only with others: calls that a server ran with their results, thought with what it led to.
 
@@ -98,7 +98,7 @@ class _CallIndex:
         self._number = 0
 
     def add(self, call: ToolCall) -> ToolCall:
-        """Add a call under an id of its own: it may come without one, or with that of a call before it."""
+        """Add a call under an id of its own: it may come without one, or with the id of an earlier call."""
         id = call.id if call.id and call.id not in self.by_id else self._make_id()
         self.places[id] = len(self.places)
         self.by_id[id] = replace(call, id=id)

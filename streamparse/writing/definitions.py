@@ -63,7 +63,7 @@ _READ: Final = {
 
 
 class DeclaredTool(msgspec.Struct, frozen=True):
-    """A tool as its definition is written; `custom` is that of a tool that takes text, which has no schema."""
+    """A tool as its definition is written; `custom` is for a tool that takes text, which has no schema."""
 
     tool: Tool
     custom: CustomTool | None = None

@@ -1,6 +1,6 @@
 """Values between Python and JSON that someone else has made or will read.
 
-**Templates.**  What is written and read in the same shape is a template: an object in which `"$name"` is the place of a
+**Templates.**  A shape that is both written and read is a template: an object in which `"$name"` is the place of a
 value, and `"$name?"` that of one that is left out where it is empty.  `fill_template` writes the values, and
 `read_template` finds them again.
 """
@@ -108,7 +108,7 @@ def fill_template(template: Template, values: Mapping[str, Any]) -> dict[str, An
 
 
 def read_template(template: Template, written: Any) -> dict[str, Any]:
-    """Return the values in an object of a template's shape, by their names; what is not there is None."""
+    """Return the values in an object of a template's shape, by their names; a missing one is None."""
     found: dict[str, Any] = {}
     for key, each in template.items():
         value = written.get(key) if isinstance(written, Mapping) else None

@@ -1,6 +1,6 @@
 """How calls are written as text: a writer for each family of dialects, the inverse of what the dialects read.
 
-Not every format can write every argument:
+Not every dialect can write every argument:
 
 | family | what it cannot write | what is written instead |
 |---|---|---|
@@ -62,7 +62,7 @@ class MarkupWriter(msgspec.Struct, frozen=True):
 
     @abstractmethod
     def write_arguments(self, call: CallToWrite, lost: list[Loss]) -> str:
-        """Write what is between the two; add what cannot be written."""
+        """Write the text between the two; add the losses."""
 
     def write(self, call: CallToWrite, lost: list[Loss]) -> str:
         """Write a call; add what cannot be written."""
@@ -130,7 +130,7 @@ class TagWriter(MarkupWriter, frozen=True, kw_only=True):
 
 
 def _is_read_as(value: Any, read: str, text: str) -> bool:
-    """Whether the JSON text that a parameter's text is read as is that of the value."""
+    """Whether a parameter's text is read as this value."""
     return read.startswith('"') and json.loads(read) == value if isinstance(value, str) else read == text
 
 
@@ -191,7 +191,7 @@ class Markup(msgspec.Struct, frozen=True):
         return f"{self.before}{self.between.join(written)}{self.after}" if written else ""
 
     def list_unwritable(self, tool: Tool) -> Iterator[str]:
-        """List the names of a tool's parameters that the format has no place for."""
+        """List the names of a tool's parameters that the dialect has no place for."""
         names = get_object(tool.parameters, "properties")
         return (name for name in names if not re.fullmatch(self.one.names, name))
 

@@ -145,7 +145,7 @@ class Document(_File, frozen=True, tag_field="type", tag="document"):
 
 
 class Item(msgspec.Struct, frozen=True):
-    """Something that only its own provider knows; `index` is that of the call it belongs to, if to any."""
+    """Something that only its own provider knows; `index` names the call it belongs to, if any."""
 
     kind: str
     data: Any
@@ -166,7 +166,7 @@ def is_item(part: Part | None, *kinds: str) -> TypeGuard[Item]:
 
 
 class Message(msgspec.Struct, frozen=True):
-    """What one side says before the other does; `name` is that of the speaker, where a role has several."""
+    """The words of one side before the other speaks; `name` is the speaker's, where a role has several."""
 
     role: Role
     parts: list[Part]

@@ -1,4 +1,4 @@
-"""Prompts that teach a model the tools where the server does not: what is asked for is what is parsed.
+"""Prompts that teach a model the tools where the server does not: parsers read the dialect that prompts ask for.
 
 The example in a prompt is a call of the first tool with values of the right types, written in the dialect itself.
 
@@ -10,13 +10,13 @@ become text of the user, with their images after it.
 **Defanging.** Takes the markup out of what tools return, before it goes into a prompt as text.
 
 A page, a file or a mail may hold the very markers with which a model calls tools or ends its turn, or by which a
-template says who speaks.  In a prompt of plain text nothing else tells them from those of the format itself, and a
+template says who speaks.  In a prompt of plain text nothing else tells them from those of the dialect itself, and a
 model that repeats them calls.  So the first character of each is replaced by one that looks alike and belongs to no
-format; all else stays.
+dialect; all else stays.
 
 | what | becomes |
 |---|---|
-| `<tool_call>`, `</invoke>`, `<think>`: tags of the formats, and of named tools | `‹tool_call>` |
+| `<tool_call>`, `</invoke>`, `<think>`: tags of the dialects, and of named tools | `‹tool_call>` |
 | `<|im_start|>`, `<｜tool▁calls▁begin｜>`: special tokens | `‹|im_start|>` |
 | `>>>search`, `-> tool/function_call`: the recipient of a message | `›››search`, `→ tool/function_call` |
 | `[TOOL_CALLS]`, `[/INST]`, `functools[` | `⁅TOOL_CALLS]`, `functools⁅` |
@@ -58,7 +58,7 @@ _WORDS: Final = (
     "iquest", "x.ai", "xai", "plamo", "plugin", "ds", "dsml", "gcml", "model", "unused", "extra", "channel", "turn",
     "command", "code", "json", "xml",
 )  # fmt: skip
-"""The beginnings of tags of the formats; a whole word where it is one or two letters."""
+"""The beginnings of tags of the dialects; a whole word where it is one or two letters."""
 _BEGINNINGS: Final = "|".join(rf"{re.escape(word)}(?![a-z])" if len(word) < 3 else re.escape(word) for word in _WORDS)
 _TAG: Final = re.compile(rf"<(?=\s?/?\s?[|｜\]]|/?(?:[\w.]{{1,32}}:)?(?:{_BEGINNINGS}))", re.IGNORECASE)
 _WORD_IN_BRACKETS: Final = re.compile(r"\[(?=/?[A-Z][A-Z_]{2,40}\])")
@@ -79,9 +79,9 @@ _JOINER: Final = re.compile("(?<![^\x00-\x7f\u200c\u200d\ufe00-\ufe0f])[\u200c\u
 
 
 def defang(text: str, tools: Iterable[str] = ()) -> str:
-    """Return a text without any marker of a format in which calls are written as text.
+    """Return a text without any marker of a dialect in which calls are written as text.
 
-    `tools` are names that count as tags, too (`<search>`), for formats that write calls so.  To defang a text twice
+    `tools` are names that count as tags, too (`<search>`), for dialects that write calls so.  To defang a text twice
     changes nothing.
     """
     text = _JOINER.sub("", _INVISIBLE.sub("", text))
@@ -134,7 +134,7 @@ class Prompt(msgspec.Struct, frozen=True):
         return _TEXT.format(tools="\n".join(lines), name=known[0].name, example=example, rule=rule)
 
     def write_calls(self, calls: Iterable[ToolCall], lost: list[Loss], tools: Iterable[Any] = ()) -> str:
-        """Write calls as a model would have; "" for none.  Add what is not read back unchanged.
+        """Write calls as a model would have; "" for none.  Add the losses: calls that are not read back unchanged.
 
         The schemas of the tools say what a text is read as; of a tool that is not among them, that is not known.
         """
@@ -171,7 +171,7 @@ def format_system_prompt(tools: Iterable[Any], dialect: str = "hermes") -> str:
 def format_calls_as_text(calls: Iterable[ToolCall], dialect: str = "hermes", tools: Iterable[Any] = ()) -> str:
     """Return calls as a model would have written them in a dialect: for the history of a model without native tools.
 
-    The dialect reads them back as they are.  In formats whose values have no types the schemas of the tools say as
+    The dialect reads them back as they are.  In dialects whose values have no types the schemas of the tools say as
     what a value is read; without them a text that is JSON is not written in its tags, but all arguments of its call as
     one JSON object, and any other value is taken to be what its tool wants.
     Raises ValueError for a dialect that has no prompt, and for a call that it cannot write.

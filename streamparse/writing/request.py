@@ -22,7 +22,7 @@ SCHEMA_NAME = "answer"
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """Which tools the model may or must call; `name` is that of the only one.  `parallel` None is the server's own."""
+    """Which tools the model may or must call; `name` allows one alone.  `parallel` None is the server's own."""
 
     mode: Literal["auto", "none", "required"] | None = None
     name: str = ""

@@ -1,7 +1,7 @@
 """The map by which a provider's requests are read and written.
 
 Most of a request is settings that each provider has under a name and in a place of its own.  `RequestFormat` is the
-table of these places, and serves both directions.  What is more than a place (the choice of a tool, the schema of the
+table of these places, and serves both directions.  Anything more than a place (the choice of a tool, the schema of the
 answer, how much thought) is read and written by functions that the table names.
 
 A setting that a provider does not have, and a value out of its bounds, is a `Loss`.
@@ -58,14 +58,14 @@ def place_alike(*names: str, section: str = "") -> dict[str, str]:
 
 
 class RequestFormat(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a provider's requests have what, and how what is more than a place is read and written.
+    """The places of a provider's request, and functions for fields that need more than a place.
 
     A place is a path of keys with dots between.  Names are those of `Request`, `SAMPLING_FIELDS` and `ACCOUNT_FIELDS`,
     and `system` for a system prompt that is no message.  `think` is "enabled" or "disabled" at its place.
     """
 
     fields: dict[str, str]
-    """The places, by the names of what is read and written there."""
+    """The places, by the names of their fields."""
     read_only: dict[str, str] = {}
     """Places that are read, but not written, or written by `write_others`."""
     other_places: tuple[str, ...] = ()
@@ -229,7 +229,7 @@ def join_system_text(request: Request, lost: list[Loss]) -> str:
     return "\n\n".join(filter(None, texts))
 
 
-# -- what is lost ------------------------------------------------------------------------------------------------------
+# -- losses ------------------------------------------------------------------------------------------------------------
 
 
 def lose_unread(settings: Mapping[str, Any], read: Iterable[str], lost: list[Loss]) -> None:

@@ -106,7 +106,7 @@ Part = TypeVar("Part")
 
 
 def guess_image_type(data: str) -> str:
-    """Return the media type of an image in base64, by its first characters; that of PNG if they show none."""
+    """Return the media type of an image in base64, by its first characters; PNG's if they show none."""
     return next((kind for beginning, kind in _BEGINNINGS.items() if data.startswith(beginning)), "image/png")
 
 
@@ -126,7 +126,7 @@ class MediaSupport(msgspec.Struct, frozen=True):
     document_fields: frozenset[str] = frozenset(_FIELDS)
 
     def filter(self, parts: Iterable[Part]) -> list[Part | Text | Image | Document]:
-        """Return the parts without what is refused."""
+        """Return the parts without the refused ones."""
         shown = replace_on_lines([*parts], lambda part: self._substitute(part) if isinstance(part, Document) else None)
         fitting = [self._adapt_image(part) if isinstance(part, Image) else part for part in shown]
         return [part for part in fitting if self.blank_texts or not isinstance(part, Text) or part.text.strip()]
@@ -182,7 +182,7 @@ def is_no_server_tool(_tool: Mapping[str, Any]) -> bool:
 
 
 class ProviderTraits(msgspec.Struct, frozen=True, kw_only=True):
-    """What a provider takes, and how its requests differ from those of others: one record for each.
+    """What a provider takes, and how its requests differ from others: one record for each.
 
     | trait | meaning |
     |---|---|

@@ -76,4 +76,4 @@ def test_a_module_is_one_idea() -> None:
         for module in MODULES
         if len((PACKAGE / module).read_text(encoding="utf-8").splitlines()) > LONGEST_MODULE
     }
-    assert long - {*LONG_FOR_NOW} == {*LONG_MODULES}
+    assert {each for each in long if not each.startswith(LONG_FOR_NOW)} == {*LONG_MODULES}

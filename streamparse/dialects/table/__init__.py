@@ -1,6 +1,6 @@
 """The dialects, as data: which markers open a call, and which grammar reads it.
 
-The facts of each format are in `docs/internals/dialects.md`: who writes it, and which variants
+The facts of each dialect are in `docs/internals/dialects.md`: who writes it, and which variants
 were seen in the wild.
 """
 
@@ -35,4 +35,4 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "anthropic_xml": ("anthropic-invoke",),
     "qwen_xml": ("qwen3-coder", "hermes"),
 }
-"""Formats that go by one name in configurations: names of `DIALECTS`, the most likely first."""
+"""Dialects that go by one name in configurations: names of `DIALECTS`, the most likely first."""

@@ -1,12 +1,12 @@
-"""What ends calls and turns, and what begins the turn of somebody else, whatever the format.
+"""What ends calls and turns, and what begins the turn of somebody else, whatever the dialect.
 
 Next to a call, with nothing but white space up to the end of the text or to another call, it is no text: models close
-a call twice, or with the tag of another format, or leave out only the opening tag; and some servers leave the token
+a call twice, or with the tag of another dialect, or leave out only the opening tag; and some servers leave the token
 that stops the model.  Before visible text it is text.  Next to a call without a marker of its own only the ends of
 turns count.
 
 A model that is not stopped behind its call may go on with the answer of the tool, as it invents it, and with calls that
-rest on it.  What begins such a turn in the templates of models is here; what is behind it is text.
+rest on it.  The markers that begin such a turn in the templates of models are here; everything after one is text.
 """
 
 from __future__ import annotations
@@ -109,4 +109,4 @@ _RESULTS: Final = (
 )
 
 OTHER_TURNS: Final = frozenset((*_HEADERS, *_TOKENS, *_RESULTS))
-"""The markers that begin what is not the model's own to say: the turn of a user, of a system, of a tool."""
+"""The markers that begin somebody else's turn: a user's, a system's, a tool's."""

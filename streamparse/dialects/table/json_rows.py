@@ -26,7 +26,7 @@ def _read_between(*tags: str, **more: Any) -> JsonCalls:
 
 
 def _make_tag_row(name: str, tag: str, example: str, follows: str | None = None, **more: Any) -> Dialect:
-    """A format that writes JSON between the tags of a word; `example` is what they hold, `more` as of `Dialect`."""
+    """A dialect that writes JSON between the tags of a word; `example` is what they hold, `more` as of `Dialect`."""
     example = f"<{tag}>{example}</{tag}>"
     return Dialect(name, markers(f"<{tag}>"), _read_between(tag), follows, example=example, **more)
 

@@ -6,7 +6,7 @@ from streamparse.dialects.engine.grammar import Dialect, Opener, markers
 from streamparse.dialects.engine.markers import GAP
 from streamparse.dialects.grammars.name_then_json import NAME, KimiCalls, MarkedCalls, RecipientCalls
 
-# What is left of some formats where the server strips the special tokens.
+# The rest of some dialects where the server strips the special tokens.
 _STRIPPED = Opener("", each_tool=True, inclusive=True, position="start", auto="start", declared=True, bare=True)
 
 _MISTRAL_HEAD = rf"{NAME}{GAP}(?:\[CALL_ID\]{GAP}(?P<id>[^\[\s{{\"]{{1,64}}){GAP})?(?:\[ARGS\]?)?"

@@ -1,6 +1,6 @@
 """Ways to mark reasoning in text.
 
-Some formats mark it in the header of a message; there the grammar of the envelope opens the thought, and the row
+Some dialects mark it in the header of a message; there the grammar of the envelope opens the thought, and the row
 says what ends one that was open from the start.
 """
 

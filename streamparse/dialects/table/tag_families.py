@@ -1,6 +1,6 @@
-"""The families of tags that the formats of grammars D and E are written in, as patterns.
+"""The families of tags that the dialects of grammars D and E are written in, as patterns.
 
-Each takes what differs: the block around the calls, a prefix of every tag.  The patterns accept what was seen of
+Each takes what differs: the block around the calls, a prefix of every tag.  The patterns accept the variants seen of
 models that drift: other quotation marks or none, a doubled block, an opening tag without its `>`.
 """
 
@@ -40,7 +40,7 @@ def make_tag_row(
     closes: Iterable[str] = ("</parameter",),
     **more: Any,
 ) -> Dialect:
-    """A format of tags, and what casts doubt on its calls where a closing tag closes nothing.
+    """A dialect of tags, and what casts doubt on its calls where a closing tag closes nothing.
 
     `opens`: the markers that are a part of the first tag; `body`: what reads the calls, if not `tags` alone;
     `closes`: what the tags that close a value begin with; `more` as of `Dialect`.
@@ -74,7 +74,7 @@ def build_invoke_tags(
 ) -> TagCalls:
     """`<invoke name="NAME">` and `<parameter name="KEY">`, a type perhaps as `string="true"` or `type="number"`.
 
-    `prefix` is a pattern of what is before the word of each tag, and `begins` are the literals that tags begin
+    `prefix` is a pattern before the word of each tag, and `begins` are the literals that tags begin
     with; `block` is the pattern of the block's tag, `lead` what may be before each invocation.
     """
     inside = rf"(?={GAP}(?:<{prefix}parameter|</{prefix}invoke|\{{))"

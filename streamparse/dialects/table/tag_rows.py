@@ -1,4 +1,4 @@
-"""Formats of grammars D and E: a tag for the call, with its name, and one tag or two for each parameter."""
+"""Dialects of grammars D and E: a tag for the call, with its name, and one tag or two for each parameter."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _DSML = build_invoke_tags(
 
 
 def _make_dsml(name: str, *own: str, models: str, block: str, space: str = "") -> Dialect:
-    """A version of the format: the openers that are its own, and those that no version claims."""
+    """A version of the dialect: the openers that are its own, and those that no version claims."""
     mark = f"｜DSML｜{space}"
     return make_tag_row(
         name,
@@ -241,7 +241,7 @@ _ROWS = (
 )
 
 
-# Formats of grammar E: a tag for the call, its name, and a pair of tags for each parameter.
+# Dialects of grammar E: a tag for the call, its name, and a pair of tags for each parameter.
 
 _PAIRS = build_pair_tags("", "tool_call")
 _PAIR_ENDS = ("</arg_value",)
@@ -249,7 +249,7 @@ _PAIR = "<arg_key>city</arg_key>{}<arg_value>Paris</arg_value>"
 
 
 def _make_pair_row(name: str, *opens: str, **more: Any) -> Dialect:
-    """One of the formats that differ only in white space and in the block around the calls; `more` as of `Dialect`."""
+    """One of the dialects that differ only in white space and in the block around the calls; `more` as of `Dialect`."""
     # SGLang ends a thought at <tool_call>; cases of Ling 3.
     return make_tag_row(name, opens, _PAIRS, closes=_PAIR_ENDS, in_thought="ends", **more)
 
