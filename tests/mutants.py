@@ -15,7 +15,7 @@ its property tests again with the usual ones.  A test that takes far more of the
 a mutant counts as failed.
 
 `mutants.toml` says which tests own which modules, the quickest first.  It also has the mutants that behave as the
-original does, each with the reason; they are known by file and code.
+original does, each with the reason; they are known by file, function and operator, so that a rename changes no row.
 Exits with 1 if fewer than `--reach` percent of the others were caught.
 """
 
@@ -37,10 +37,10 @@ import signal
 import sys
 import time
 import tomllib
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import pytest
 
@@ -76,6 +76,11 @@ CLASS = re.compile(r"^ *class (\w+)(.*)", re.MULTILINE)
 RENAMED = {"min": "max", "max": "min", "any": "all", "all": "any", "sorted": "list"}
 
 
+Change: TypeAlias = tuple[str, ast.AST]
+"""What was done, and the changed node."""
+Key: TypeAlias = tuple[str, str, str, int]
+
+
 class Room(NamedTuple):
     """Modules, and the tests that own them, the quickest first."""
 
@@ -100,6 +105,10 @@ class Mutant(NamedTuple):
 
     module: str
     function: str
+    operator: str
+    """What is done to the code, in words that name nothing of it."""
+    number: int
+    """Of those with this operator in the function, from 1 on, in the order of the code."""
     line: int
     old: str
     new: str
@@ -108,8 +117,8 @@ class Mutant(NamedTuple):
     undo: Callable[[], None]
 
     @property
-    def key(self) -> tuple[str, str, str, str]:
-        return self.module, self.function, self.old, self.new
+    def key(self) -> Key:
+        return self.module, self.function, self.operator, self.number
 
     def changed(self) -> ast.Module:
         """The changed tree, once the change is applied."""
@@ -117,7 +126,8 @@ class Mutant(NamedTuple):
 
     def __str__(self) -> str:
         lines = difflib.unified_diff(self.old.splitlines(), self.new.splitlines(), n=1, lineterm="")
-        return "\n".join([f"{self.module}:{self.line} in {self.function}", *list(lines)[3:]])
+        operator = self.operator if self.number == 1 else f"{self.operator}, {self.number}"
+        return "\n".join([f"{self.module}:{self.line} in {self.function}, {operator}", *list(lines)[3:]])
 
 
 class Replayed(NamedTuple):
@@ -156,78 +166,88 @@ def replace(node: ast.AST, **fields: Any) -> ast.AST:
     return changed
 
 
-def change_constant(node: ast.Constant) -> Iterator[ast.AST]:
+def change_constant(node: ast.Constant) -> Iterator[Change]:
     value = node.value
     if isinstance(value, bool):
-        yield replace(node, value=not value)
+        yield "other bool", replace(node, value=not value)
     elif isinstance(value, (int, float)):
-        yield replace(node, value=value + 1)
+        yield "number + 1", replace(node, value=value + 1)
     elif isinstance(value, str):
         if not PROSE.search(value):
-            yield replace(node, value=f"{value}XX")
+            yield "other string", replace(node, value=f"{value}XX")
     elif isinstance(value, bytes):
-        yield replace(node, value=value + b"XX")
+        yield "other bytes", replace(node, value=value + b"XX")
     elif value is None:
-        yield replace(node, value=0)
+        yield "0 for None", replace(node, value=0)
 
 
-def change_call(node: ast.Call) -> Iterator[ast.AST]:
+def change_call(node: ast.Call) -> Iterator[Change]:
     for place in range(len(node.keywords)):
-        yield replace(node, keywords=[*node.keywords[:place], *node.keywords[place + 1 :]])
+        yield "no keyword", replace(node, keywords=[*node.keywords[:place], *node.keywords[place + 1 :]])
     if isinstance(node.func, ast.Name) and node.func.id in RENAMED:
         name = RENAMED[node.func.id]
         keywords = [] if name == "list" else node.keywords
-        yield replace(node, func=replace(node.func, id=name), keywords=keywords)
+        yield f"{name} for {node.func.id}", replace(node, func=replace(node.func, id=name), keywords=keywords)
 
 
-def change_expression(node: ast.expr) -> Iterator[ast.AST]:
+def change_expression(node: ast.expr) -> Iterator[Change]:
     match node:
         case ast.Constant():
             yield from change_constant(node)
         case ast.Compare(ops=[operator]):
-            yield from (replace(node, ops=[other()]) for other in COMPARED[type(operator)])
+            for other in COMPARED[type(operator)]:
+                yield name_change(operator, other()), replace(node, ops=[other()])
         case ast.BoolOp(op=operator, values=values):
-            yield replace(node, op=ast.Or() if isinstance(operator, ast.And) else ast.And())
+            swapped = ast.Or() if isinstance(operator, ast.And) else ast.And()
+            yield name_change(operator, swapped), replace(node, op=swapped)
             for place in range(len(values)):
                 left = [*values[:place], *values[place + 1 :]]
-                yield left[0] if len(left) == 1 else replace(node, values=left)
+                yield "no operand", left[0] if len(left) == 1 else replace(node, values=left)
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            yield operand
+            yield "no not", operand
         case ast.BinOp(op=operator):
-            yield replace(node, op=CALCULATED[type(operator)]())
+            calculated = CALCULATED[type(operator)]()
+            yield name_change(operator, calculated), replace(node, op=calculated)
         case ast.IfExp(body=body, orelse=other):
-            yield from (body, other)
+            yield "no else", body
+            yield "only else", other
         case ast.Call():
             yield from change_call(node)
         case ast.Dict(keys=keys, values=values):
             for at in range(len(keys)):
-                yield replace(node, keys=keys[:at] + keys[at + 1 :], values=values[:at] + values[at + 1 :])
+                yield "no item", replace(node, keys=keys[:at] + keys[at + 1 :], values=values[:at] + values[at + 1 :])
         case ast.comprehension(ifs=[_, *_]):
-            yield replace(node, ifs=[])
+            yield "no filter", replace(node, ifs=[])
 
 
-def change_statement(node: ast.stmt, returns: ast.expr | None) -> Iterator[ast.AST]:
+def name_change(before: ast.AST, after: ast.AST) -> str:
+    return f"{type(after).__name__} for {type(before).__name__}"
+
+
+def change_statement(node: ast.stmt, returns: ast.expr | None) -> Iterator[Change]:
     nothing = ast.copy_location(ast.Pass(), node)
     match node:
         case ast.If(test=test) | ast.While(test=test):
-            yield replace(node, test=ast.copy_location(ast.UnaryOp(ast.Not(), test), test))
+            yield "negated", replace(node, test=ast.copy_location(ast.UnaryOp(ast.Not(), test), test))
         case ast.Return(value=ast.expr() as value):
             if ast.unparse(value) != "None" and not refuses_none(returns):
-                yield replace(node, value=ast.copy_location(ast.Constant(None), value))
+                yield "return None", replace(node, value=ast.copy_location(ast.Constant(None), value))
         case ast.Continue() | ast.Break():
-            yield ast.copy_location(ast.Break() if isinstance(node, ast.Continue) else ast.Continue(), node)
+            other = ast.Break() if isinstance(node, ast.Continue) else ast.Continue()
+            yield name_change(node, other), ast.copy_location(other, node)
         case ast.AugAssign(op=operator):
-            yield replace(node, op=CALCULATED[type(operator)]())
-            yield nothing
+            calculated = CALCULATED[type(operator)]()
+            yield name_change(operator, calculated), replace(node, op=calculated)
+            yield "no statement", nothing
         case ast.Expr(value=value) if not isinstance(value, ast.Constant):
-            yield nothing
+            yield "no statement", nothing
         case ast.Assign() | ast.Delete() | ast.Raise() | ast.Return(value=None):
-            yield nothing
+            yield "no statement", nothing
         case ast.For():
-            yield nothing
+            yield "no statement", nothing
 
 
-def change(node: ast.AST, returns: ast.expr | None) -> Iterator[ast.AST]:
+def change(node: ast.AST, returns: ast.expr | None) -> Iterator[Change]:
     if isinstance(node, (ast.expr, ast.comprehension)):
         yield from change_expression(node)
     elif isinstance(node, ast.stmt):
@@ -260,7 +280,10 @@ def list_classes() -> frozenset[str]:
 def find_mutants(module: str) -> Iterator[Mutant]:
     """All mutants of a module, in the order of its lines."""
     tree = ast.parse((ROOT / module).read_text())
-    yield from find_in(tree, Place(module, "the module", tree, tree, None))
+    counts: Counter[tuple[str, str]] = Counter()
+    for mutant in find_in(tree, Place(module, "the module", tree, tree, None)):
+        counts[mutant.function, mutant.operator] += 1
+        yield mutant._replace(number=counts[mutant.function, mutant.operator])
 
 
 def find_in(node: ast.AST, where: Place) -> Iterator[Mutant]:
@@ -270,8 +293,11 @@ def find_in(node: ast.AST, where: Place) -> Iterator[Mutant]:
             if not isinstance(child, ast.AST) or is_left_alone(node, name, child):
                 continue
             here = where._replace(statement=child) if isinstance(child, ast.stmt) else where
-            for changed in change(child, here.returns):
-                yield make_mutant(node, name, place, changed, here)
+            match child:
+                case ast.Assign(targets=[ast.Name(id=known)]) | ast.AnnAssign(target=ast.Name(id=known)):
+                    here = here._replace(function=known) if here.function == "the module" else here
+            for operator, changed in change(child, here.returns):
+                yield make_mutant(operator, node, name, place, changed, here)
             yield from find_in(child, enter(child, here))
 
 
@@ -305,7 +331,7 @@ def is_typing(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id in ("TypeVar", "ParamSpec", "NewType", "TYPE_CHECKING")
 
 
-def make_mutant(node: ast.AST, name: str, place: int, changed: ast.AST, where: Place) -> Mutant:
+def make_mutant(operator: str, node: ast.AST, name: str, place: int, changed: ast.AST, where: Place) -> Mutant:
     before = getattr(node, name)
     after = [*before[:place], changed, *before[place + 1 :]] if isinstance(before, list) else changed
     statement = where.statement
@@ -322,9 +348,9 @@ def make_mutant(node: ast.AST, name: str, place: int, changed: ast.AST, where: P
     new = ast.unparse(changed if is_whole else statement)
     undo()
     line = getattr(before[place] if isinstance(before, list) else before, "lineno", getattr(statement, "lineno", 0))
-    # Of a statement that holds others, what differs is enough to know the mutant by.
+    # Of a statement that holds others, what differs is enough to see the mutant.
     old, new = shorten(old, new)
-    return Mutant(where.module, where.function, line, old, new, where.tree, apply, undo)
+    return Mutant(where.module, where.function, operator, 1, line, old, new, where.tree, apply, undo)
 
 
 def shorten(old: str, new: str) -> tuple[str, str]:
@@ -373,9 +399,13 @@ def count_code_lines(room: Room) -> int:
     )
 
 
-def read_equivalents() -> set[tuple[str, str, str, str]]:
-    rows = tomllib.loads(KNOWN.read_text()).get("equivalent", [])
-    return {(row["module"], row["function"], row["old"], row["new"]) for row in rows}
+def read_equivalents() -> set[Key]:
+    found = set()
+    for module, rows in tomllib.loads(KNOWN.read_text()).get("equivalent", {}).items():
+        for row in rows:
+            function, operator, number = (row + ", 1").split(", ")[:3]
+            found.add((module, function, operator, int(number)))
+    return found
 
 
 def find_all(rooms: list[Room]) -> dict[str, list[Mutant]]:

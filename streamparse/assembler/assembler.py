@@ -94,15 +94,16 @@ class Assembler:
     @property
     def is_silent(self) -> bool:
         """Whether nothing of an answer has come so far, nor its end, nor a failure; token counts are none of these."""
-        return self._has_said_nothing and self.record.response.finish_reason is None and not self._turn.failure
+        return self.has_said_nothing and self.record.response.finish_reason is None and not self._turn.failure
 
     @property
     def is_empty(self) -> bool:
         """Whether the model ended its turn, for no call, and said nothing."""
-        return self._turn.has_ended_for_no_call and self._has_said_nothing
+        return self._turn.has_ended_for_no_call and self.has_said_nothing
 
     @property
-    def _has_said_nothing(self) -> bool:
+    def has_said_nothing(self) -> bool:
+        """Whether nothing that is part of an answer has come so far."""
         response = self.response
         content = response.content or response.reasoning or response.refusal or response.own_items
         return not (content or self.calls_found)

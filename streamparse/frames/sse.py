@@ -95,6 +95,8 @@ class SSE(LineFramer):
                 return None
             start = at + len(self._prefix)
         stop = data.find(b"\n", start)
+        if stop < 0:
+            return None
         end = stop + 2
         if data[stop:end] != b"\n\n":
             stop, end = stop - 1, stop + 3

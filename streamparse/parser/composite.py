@@ -16,7 +16,7 @@ merged.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from operator import attrgetter
 from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args
@@ -27,13 +27,11 @@ from streamparse.dialects import Dialects, Quoted, Reasoning
 from streamparse.events import Source
 from streamparse.json import JSONError, read
 from streamparse.limits import Limits
-from streamparse.parser.intents import HeuristicParser, find_intents
-from streamparse.parser.options import ParserOptions
-from streamparse.parser.whole_bodies import BodyReader, NativeReader, WholeParser
+from streamparse.parser.intents import find_intents
+from streamparse.parser.whole_bodies import WholeParser
 from streamparse.protocols import ToolCallParser
 from streamparse.providers.wires import DEFAULT_WIRE, WireName
 from streamparse.response import FACTS, BrokenCall, Mark, ParsedResponse, ToolCall
-from streamparse.tools.toolset import read_toolset
 from streamparse.unknown_names import list_known
 
 Strategy: TypeAlias = Literal["merge", "first"]
@@ -71,26 +69,15 @@ class CompositeParser(WholeParser):
     ) -> None:
         if strategy not in _STRATEGIES:
             raise ValueError(f"unknown strategy {strategy!r}; {list_known(strategy, _STRATEGIES)}")
-        if isinstance(parsers, str):
-            wire = parsers
-        given = None if isinstance(parsers, str) else parsers
-        options = ParserOptions(
-            wire=wire, otherwise=otherwise, dialects=dialects, tools=read_toolset(tools), reasoning=reasoning,
-            limits=limits, quoted=quoted,
-        )  # fmt: skip
-        self._reader = BodyReader(options)
+        wire, given = (parsers, None) if isinstance(parsers, str) else (wire, parsers)
+        super().__init__(
+            wire, otherwise=otherwise, dialects=dialects, tools=tools, reasoning=reasoning, limits=limits, quoted=quoted
+        )
         self._strategy: Strategy = strategy
         self._parsers = None if given is None else tuple(given)
         for parser in self._parsers or ():
             if not isinstance(parser, ToolCallParser):
                 raise TypeError(f"a parser needs can_parse and parse, got {parser!r}")
-        if given is None and strategy == "first":
-            shared: dict[str, Any] = {
-                "wire": wire, "otherwise": otherwise, "tools": options.tools, "limits": limits
-            }  # fmt: skip
-            markup = MarkupParser(options.dialects, reasoning=reasoning, **shared)
-            in_text = (markup, JSONContentParser(**shared), HeuristicParser(**shared)) if options.dialects else ()
-            self._parsers = (NativeParser(**shared), *in_text)
 
     def parse(self, body: Any) -> ParsedResponse:
         """Parse one body; `raw_response` is the body itself."""
@@ -105,6 +92,9 @@ class CompositeParser(WholeParser):
         response = self._reader.read(body, recovers=True).response
         if response.broken_calls:
             _put_native_first(response)
+        native = [call for call in response.tool_calls if call.index not in response.dialects]
+        if self._strategy == "first" and native:
+            response.tool_calls = native
         intents = find_intents(response.content, options.tools)
         if intents:
             known = {call.name for call in response.tool_calls} | {intent.name for intent in response.intents}
@@ -132,17 +122,13 @@ def parse_response(
 # -- single strategies -------------------------------------------------------------------------------------------------
 
 
-class NativeParser(NativeReader):
+class NativeParser(WholeParser):
     """Reads the calls in a wire's own fields, and leaves the text as it is.
 
     Bodies of every wire, whole or streamed, as dict, text, bytes, SDK object, HTTP response or list of chunks; also the
     message alone, without the body around it.  With `wire="auto"` the body must show its wire, or is taken for that of
     `otherwise`.
     """
-
-    def parse(self, body: Any) -> ParsedResponse:
-        """Read one body."""
-        return self._reader.read(body).response
 
 
 class MarkupParser(WholeParser):
@@ -162,20 +148,18 @@ class MarkupParser(WholeParser):
         reasoning: Reasoning = "auto",
         limits: Limits = Limits(),  # noqa: B008 - frozen
     ) -> None:
-        options = ParserOptions(
-            wire=wire, otherwise=otherwise, dialects=dialects, tools=read_toolset(tools), reasoning=reasoning,
-            limits=limits,
+        super().__init__(
+            wire, otherwise=otherwise, dialects=dialects, tools=tools, reasoning=reasoning, limits=limits
         )  # fmt: skip
-        self._reader = BodyReader(options)
 
     def parse(self, body: Any) -> ParsedResponse:
         """Read one body."""
-        response = self._reader.read(body).response
+        response = super().parse(body)
         response.tool_calls = [call for call in response.tool_calls if call.source != "native"]
         return response
 
 
-class JSONContentParser(NativeReader):
+class JSONContentParser(WholeParser):
     """Reads calls that are JSON in the content: envelopes, lists and single calls, in a fence or bare.
 
     Only whole JSON that begins or ends the message counts, and only if it names a declared tool; without declared tools
@@ -184,13 +168,13 @@ class JSONContentParser(NativeReader):
 
     def parse(self, body: Any) -> ParsedResponse:
         """Read one body."""
-        response = self._reader.read(body).response
+        response = super().parse(body)
         if not response.ok:
             response.tool_calls = []
             return response
         found = self._reader.read_text(response.content, recovers=True)
-        response.content, response.tool_calls, response.order = found.content, found.tool_calls, found.order
-        response.dialects = found.dialects
+        for name in ("content", "tool_calls", "order", "dialects"):
+            setattr(response, name, getattr(found, name))
         return response
 
 
@@ -198,14 +182,13 @@ class JSONContentParser(NativeReader):
 
 
 def merge_readings(parsers: Sequence[ToolCallParser], strategy: Strategy, body: Any) -> ParsedResponse:
-    """Let each parser read a body, and put together what they found."""
+    """Let each parser read a body, and put together what they found: native calls first, then in their order.
+
+    What is there once is taken from the first that has it.  Places are those of the parsers that have the same text,
+    and those before all text; other calls stand behind it.
+    """
     readings = [parser.parse(body) for parser in parsers]
-    calling = [number for number, reading in enumerate(readings) if reading.tool_calls]
-    counting = calling if strategy == "merge" else calling[:1]
-    calls = _group_equal((number, readings[number].tool_calls, _identify) for number in counting)
-    for same in calls:
-        same.sort(key=_is_not_native)
-    calls.sort(key=lambda same: _is_not_native(same[0]))
+    calls = _merge_calls(readings, strategy)
     broken = _group_equal(
         (number, reading.broken_calls, attrgetter("name", "raw", "code")) for number, reading in enumerate(readings)
     )
@@ -215,28 +198,27 @@ def merge_readings(parsers: Sequence[ToolCallParser], strategy: Strategy, body: 
         refusal="\n".join(_drop_repeats(reading.refusal for reading in readings if reading.refusal)),
         tool_calls=_assign_ids(replace(same[0][1], index=index) for index, same in enumerate(calls)),
         broken_calls=[replace(same[0][1], index=index) for index, same in enumerate(broken, len(calls))],
-        items=next((reading.items for reading in readings if reading.items), []),
-        finish_reason=next((reading.finish_reason for reading in readings if reading.finish_reason is not None), None),
-        usage=next((reading.usage for reading in readings if reading.usage is not None), None),
         ok=any(reading.ok for reading in readings),
         raw_response=body,
     )
-    for name in FACTS:
-        setattr(response, name, next(filter(None, (getattr(reading, name) for reading in readings)), None))
+    for name in ("items", "finish_reason", "usage", *FACTS):
+        if found := next(filter(None, (getattr(reading, name) for reading in readings)), None):
+            setattr(response, name, found)
     called = {call.name for call in response.tool_calls}
     response.intents = _drop_repeats(
         each for reading in readings for each in reading.intents if each.name not in called
     )
-    numbers: dict[tuple[int, int], int] = {}  # of the calls, by their readings and the numbers that they have there
-    response.dialects = {}
-    groups: list[Same[Any]] = [*calls, *broken]
-    for index, same in enumerate(groups):
-        at, first = same[0]
-        if first.index in readings[at].dialects:
-            response.dialects[index] = readings[at].dialects[first.index]
-        numbers |= {(at, made.index): index for at, made in same}
-    _renumber(response, readings, numbers)
+    _renumber(response, readings, [*calls, *broken])
     return response
+
+
+def _merge_calls(readings: Sequence[ParsedResponse], strategy: Strategy) -> list[Same[ToolCall]]:
+    calling = [number for number, reading in enumerate(readings) if reading.tool_calls]
+    counting = calling if strategy == "merge" else calling[:1]
+    calls = _group_equal((number, readings[number].tool_calls, _identify) for number in counting)
+    for same in calls:
+        same.sort(key=_is_not_native)
+    return sorted(calls, key=lambda same: _is_not_native(same[0]))
 
 
 def _is_not_native(found: tuple[int, ToolCall]) -> bool:
@@ -244,23 +226,27 @@ def _is_not_native(found: tuple[int, ToolCall]) -> bool:
     return found[1].source != "native"
 
 
-def _renumber(
-    response: ParsedResponse, readings: Sequence[ParsedResponse], numbers: dict[tuple[int, int], int]
-) -> None:
-    """Take over the errors and the order of the readings, in which calls are known by their numbers."""
+def _renumber(response: ParsedResponse, readings: Sequence[ParsedResponse], groups: list[Same[Any]]) -> None:
+    """Take over the errors, dialects and places of the readings, in which calls are known by other numbers."""
     order: dict[tuple[str, int], Mark] = {}
+    response.dialects = {}
     for at, reading in enumerate(readings):
-        found = {old: index for (number, old), index in numbers.items() if number == at}
+        numbers = {made.index: index for index, same in enumerate(groups) for owner, made in same if owner == at}
         response.errors += [
-            error if error.index is None else replace(error, index=found.get(error.index)) for error in reading.errors
+            error if error.index is None else replace(error, index=numbers.get(error.index)) for error in reading.errors
         ]
-        items = range(len(reading.items) if reading.items is response.items else 0)
-        for mark in _move_marks(reading, response):
-            index = found.get(mark.index) if mark.what == "call" else mark.index
-            if index is not None and (mark.what == "call" or mark.index in items):
+        is_same = (reading.content, reading.reasoning) == (response.content, response.reasoning)
+        for mark in reading.order:
+            is_own = mark.what == "call" or reading.items is response.items
+            index = numbers.get(mark.index) if mark.what == "call" else mark.index
+            if is_own and index is not None and (is_same or not mark.content):
                 order.setdefault((mark.what, index), replace(mark, index=index))
+    for index, same in enumerate(groups):
+        at, first = same[0]
+        if first.index in readings[at].dialects:
+            response.dialects[index] = readings[at].dialects[first.index]
     response.errors = _drop_repeats(response.errors)
-    response.order = sorted(order.values(), key=lambda mark: mark.content)
+    response.order = sorted(order.values(), key=attrgetter("content"))
 
 
 def _put_native_first(response: ParsedResponse) -> None:
@@ -318,22 +304,6 @@ def _assign_ids(calls: Iterable[ToolCall]) -> list[ToolCall]:
         found[place] = replace(call, id=next(minted) if call.id in taken or not call.id else call.id)
         taken.add(found[place].id)
     return found
-
-
-def _move_marks(reading: ParsedResponse, whole: ParsedResponse) -> Iterator[Mark]:
-    """Yield the marks of a reading, moved to their places in the text that is left, where those are known."""
-    for mark in reading.order:
-        content = _find_place(mark.content, reading.content, whole.content)
-        reasoning = _find_place(mark.reasoning, reading.reasoning, whole.reasoning)
-        if content is not None:
-            yield replace(mark, content=content, reasoning=len(whole.reasoning) if reasoning is None else reasoning)
-
-
-def _find_place(place: int, text: str, cleaned: str) -> int | None:
-    """Find a place of a text again after something was removed; None if that was on both sides of the place."""
-    if cleaned[:place] == text[:place]:
-        return place
-    return len(cleaned) - len(text[place:]) if cleaned.endswith(text[place:]) else None
 
 
 def _identify(call: ToolCall) -> tuple[str, object]:

@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Any, Final
 
-from streamparse.parser.whole_bodies import NativeReader
+from streamparse.parser.whole_bodies import WholeParser
 from streamparse.patterns import lazy_re
 from streamparse.response import ParsedResponse, ToolIntent
 from streamparse.tools import Toolset
@@ -91,12 +91,12 @@ def find_intents(text: str, tools: Toolset) -> list[ToolIntent]:
     return list(found.values())
 
 
-class HeuristicParser(NativeReader):
+class HeuristicParser(WholeParser):
     """Finds what a model says that it is going to do; makes no calls of it."""
 
     def parse(self, body: Any) -> ParsedResponse:
         """Read one body."""
-        response = self._reader.read(body).response
+        response = super().parse(body)
         response.tool_calls = []
         response.intents = find_intents(response.content, self._reader.options.tools)
         return response

@@ -109,8 +109,8 @@ def _find_reason(content: str, options: ParserOptions, was_read: bool) -> str:
 _CANDIDATE: Final = re.compile(r"^[ \t]*(?:```[\w-]*[ \t]*\r?\n\s*)?(?=[\[{])", re.MULTILINE)
 _REST: Final = re.compile(r"[\s;]*(?:```(?!\w)\s*)?")
 _FIRST: Final = re.compile(r"\s*[\[{`]")
-_TAIL: Final = 256
-_CANDIDATES: Final = 64
+_TAIL: Final = 256  # bound: blanks and the end of a fence behind JSON; else all prose would be searched
+_CANDIDATES: Final = 64  # bound: each line that begins like JSON is one, and is scanned to its end
 _ENVELOPES: Final = frozenset(
     {"tool_calls", "toolCalls", "tool_uses", "function_call", "functionCall", "tool_call", "toolCall"}
 )
@@ -189,18 +189,11 @@ def _skip(pattern: re.Pattern[str], content: str, at: int) -> int:
 
 # -- calls in markup ---------------------------------------------------------------------------------------------------
 
-_TAG: Final = lazy_re(r"(</?)([A-Za-z][\w.:-]{0,63})")
-_WORDS: Final = frozenset(
-    {
-        "tool_call", "tool_calls", "toolcall", "tools", "tool", "tool_use", "function_call", "function_calls",
-        "function", "invoke", "parameter", "arguments", "arg_key", "arg_value",
-    }
-)  # fmt: skip
-_KNOWN_TAG: Final = lazy_re(
-    "</?(?ai:tools?|tool(?:call|[_-]calls?|[_-]use)|function(?:[_-]calls?)?|invo[k\u212a]e|parameter|arguments|"
-    r"arg[_-](?:[k\u212a]ey|value))(?![\w.:-])"
+_TAG: Final = lazy_re(
+    r"(</?)((?ai:tools?|tool(?:call|[_-]calls?|[_-]use)|function(?:[_-]calls?)?|invoke|parameter|arguments|"
+    r"arg[_-](?:key|value)))(?![\w.:-])"
 )
-"""A tag that `_mend_tag` knows: one search is quicker than a look at each tag.  The sign for kelvin is a capital k."""
+"""A tag of one of the formats, in any case, with hyphens or underscores."""
 _BRACKETS: Final = lazy_re(r"\[(/?)(?i:tool_call)\]")
 _UNOPENED: Final = lazy_re(r"(?<=\n)(?<!tool_call>\n)(?=<function=[\w.:-]{1,256}>\s)")
 """Where a call in Qwen's tags begins after prose, whose block nothing opened: the model left its tag out."""
@@ -216,8 +209,6 @@ _PYTHON_CALL: Final = lazy_re(r"\s*[A-Za-z_][\w.]{0,255}\(.*\)\s*\Z", re.DOTALL)
 def _find_markup(content: str, options: ParserOptions, was_read: bool) -> MarkedCalls:
     """Find calls in open markup, of declared tools if there are any, with nothing visible after them."""
     nothing = MarkedCalls([], len(content), False)
-    if not _has_signs(content):
-        return nothing
     tools = options.tools
     for text, is_python in _list_readings(content, was_read, bool(tools)):
         calls, before = _find_calls(text, options.dialects, is_python, tools, options.limits)
@@ -227,18 +218,13 @@ def _find_markup(content: str, options: ParserOptions, was_read: bool) -> Marked
     return nothing
 
 
-def _has_signs(content: str) -> bool:
-    """Whether a text holds a character that all markup has.  One search for each is quicker than a pattern."""
-    return "<" in content or "[" in content or "`" in content or "(" in content
-
-
 def _list_readings(content: str, was_read: bool, has_tools: bool) -> Iterator[tuple[str, bool]]:
     """Yield the text as it is, then mended where it is malformed; and whether it is a Python list of calls."""
     if not was_read:
         yield content, False
     if has_tools and _UNOPENED.search(content):
         yield _UNOPENED.sub("<tool_call>\n", content), False
-    if ("<" in content and _KNOWN_TAG.search(content)) or ("[" in content and _BRACKETS.search(content)):
+    if ("<" in content and _TAG.search(content)) or ("[" in content and _BRACKETS.search(content)):
         mended = _FENCE_IN_TAG.sub(r"\1\n\2\n\3", _BRACKETS.sub(r"<\1tool_call>", _TAG.sub(_mend_tag, content)))
         if mended != content:
             yield mended, False
@@ -252,14 +238,9 @@ def _list_readings(content: str, was_read: bool, has_tools: bool) -> Iterator[tu
         yield f"[{content.strip()}]", True
 
 
-def _fold_tag(tag: re.Match[str]) -> str:
-    return tag[2].lower().replace("-", "_")
-
-
 def _mend_tag(tag: re.Match[str]) -> str:
-    """Write a known tag in lower case, without hyphens."""
-    word = _fold_tag(tag)
-    return tag[1] + word if word in _WORDS else tag[0]
+    """Write a tag in lower case, without hyphens."""
+    return tag[1] + tag[2].lower().replace("-", "_")
 
 
 def _find_calls(

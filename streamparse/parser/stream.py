@@ -15,10 +15,11 @@ from streamparse.events import Error, Event
 from streamparse.frames import AutoFramer, Frame, Framer
 from streamparse.limits import Limits
 from streamparse.parser.assembly_line import AssemblyLine
-from streamparse.parser.chunks import Record, encode_message, read_message
+from streamparse.parser.chunks import Record, read_message
 from streamparse.parser.fast_path import FastPath
 from streamparse.parser.options import ParserOptions
 from streamparse.parser.text import SurrogateJoiner
+from streamparse.parser.to_builtins import encode_message
 from streamparse.parser.wire_selector import WireSelector
 from streamparse.providers.wires import WireName
 from streamparse.stats import Stats
@@ -186,26 +187,27 @@ class StreamParser(AssemblyLine):
             data, path.held = path.held + chunk, b""
         size = len(data)
         may_end = self._selector.scope != "body"
-        while at < size and self._is_open:
-            path, end = self._fast_path, at
-            if may_end and self._selector.has_ended:
-                path = self._fast_path = None
-                break
-            if path is not None:
-                try:
-                    end = path.take_next(data, at)
-                except ParseHalted:
-                    self._stop()
-                    return
-            if end == at:
-                end = self._framer.find_end(data, at)
-                if end <= at:
+        try:
+            while at < size:
+                if may_end and self._selector.has_ended:
+                    self._fast_path = None
                     break
-                self._feed_framer(data[at:end])
-            at = end
-        else:
+                path = self._fast_path
+                end = at if path is None else path.take_next(data, at)
+                if end == at:
+                    end = self._framer.find_end(data, at)
+                    if end <= at:
+                        break
+                    self._feed_framer(data[at:end])
+                    if not self._is_open:
+                        return
+                at = end
+            else:
+                return
+        except ParseHalted:
+            self._stop()
             return
-        rest = data[at:]
+        rest, path = data[at:], self._fast_path
         # What has waited for a few reads waits no longer: it is copied and searched with each.
         if path is not None and len(rest) <= _MAX_WAIT * len(chunk) and self._framer.can_wait(rest):
             path.held = rest
@@ -251,7 +253,7 @@ class StreamParser(AssemblyLine):
     def _take_message(self, message: Mapping[str, Any]) -> None:
         try:
             data = encode_message(message)
-        except (ValueError, RecursionError, TypeError) as error:
+        except (ValueError, RecursionError) as error:
             self._refuse(error)
             return
         frame = Frame(data, offset=self._message_bytes)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import binascii
 import enum
 import inspect
+import json
 import types
 from collections import UserString
 from collections.abc import AsyncIterable, Iterable, Mapping, Sequence, Set, ValuesView
@@ -22,12 +23,12 @@ from functools import lru_cache
 from os import PathLike
 from typing import Any, Final
 
-from streamparse.parser.chunks import has_base, is_answer, is_chunk, is_record, read_fields, read_message
+from streamparse.parser.chunks import NoAnswer, declares_fields, has_base, is_answer, read_fields, read_message
 from streamparse.patterns import lazy_re
 
 _API_RESPONSES: Final = ("BaseAPIResponse", "APIResponse", "AsyncAPIResponse", "LegacyAPIResponse")
-_MOST_DEPTH: Final = 256
-_MOST_VALUES: Final = 1_000_000
+_MOST_DEPTH: Final = 256  # bound: an object that holds itself has no end
+_MOST_VALUES: Final = 1_000_000  # bound: nor has one whose fields are made when they are asked for
 _TEXT: Final = (str, UserString)
 _RAW: Final = (*_TEXT, bytes, bytearray, memoryview)
 _SCALARS: Final = (bool, int, float, type(None))
@@ -41,7 +42,7 @@ class Unreadable(ValueError):
 
 
 def to_builtins(thing: Any) -> Any:
-    """Return a text as `str`, a body as `bytes`, anything else as JSON values; None for None.
+    """Return a text as `str`, a body as `bytes`, anything else as JSON values.
 
     Pieces of text or of a body, in a list, are joined.  Raises NoAnswer, which is a TypeError, and Unreadable.
     """
@@ -63,28 +64,27 @@ def _read(thing: Any) -> Any:
     thing = unwrap_http_response(thing)
     if is_http_response(thing):
         return read_http_body(thing)
-    if thing is None:
-        return None
+    if type(thing) in _SCALARS:
+        return thing
     if isinstance(thing, _RAW):
         return _repair_surrogates(_read_text(thing)) if isinstance(thing, _TEXT) else bytes(thing)
     is_mapping = isinstance(thing, Mapping) and find_stream(thing) is None
     if is_mapping or is_answer(thing):
         return _Values().read(thing if is_mapping else read_fields(thing), 0)
-    if not (_is_list(thing) and all(map(_is_piece, thing))):
+    if not _is_list(thing):
         raise NoAnswer(explain_refusal(thing))
     pieces = []
     for chunk in thing:
         is_value = isinstance(chunk, (*_RAW, *_SCALARS)) or _is_list(chunk)
-        piece = chunk if is_value else read_message(chunk)  # of an event that an SDK's helper made up: None
-        if is_value or piece is not None:
+        try:
+            piece = chunk if is_value else read_message(chunk)
+        except NoAnswer:
+            raise NoAnswer(explain_refusal(thing)) from None
+        if is_value or piece is not None:  # an event that an SDK's helper made up is None
             pieces.append(piece)
     if pieces and all(isinstance(piece, _RAW) for piece in pieces):
         return _join(pieces)
     return _Values().read(pieces, 0)
-
-
-def _is_piece(thing: Any) -> bool:
-    return isinstance(thing, (*_RAW, *_SCALARS)) or _is_list(thing) or is_chunk(thing)
 
 
 def _join(pieces: Any) -> str | bytes:
@@ -110,7 +110,7 @@ def _find_separator(parts: list[bytes]) -> str:
 
 def _is_list(thing: Any) -> bool:
     is_many = isinstance(thing, _MANY) and not isinstance(thing, UserString)
-    return thing.__class__ is list or (is_many and not is_record(thing))
+    return thing.__class__ is list or (is_many and not declares_fields(thing.__class__))
 
 
 def _read_text(thing: str | UserString) -> str:
@@ -123,6 +123,18 @@ def _repair_surrogates(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def encode_message(message: Mapping[str, Any]) -> bytes:
+    """Return the JSON of a decoded message, which may hold what an SDK puts into one besides JSON.
+
+    Raises ValueError or RecursionError for a number or a depth beyond every bound.
+    """
+    try:
+        text = json.dumps(message)
+    except TypeError:
+        text = json.dumps(_Values().read(message, 0))
+    return text.encode()
 
 
 class _Values:
@@ -167,7 +179,7 @@ class _Values:
 
 def _find_fields(thing: Any) -> Mapping[str, Any] | None:
     """Return the fields of a value within an answer; None if it has no fields."""
-    if is_record(thing):
+    if declares_fields(thing.__class__):
         return read_fields(thing)
     if isinstance(thing, (BaseException, PathLike, type, types.ModuleType, types.FunctionType)):
         return None
@@ -177,10 +189,6 @@ def _find_fields(thing: Any) -> Mapping[str, Any] | None:
 
 
 # -- responses of HTTP clients -----------------------------------------------------------------------------------------
-
-
-class NoAnswer(TypeError):
-    """A thing is no answer; says in a sentence what to pass instead."""
 
 
 def has_method(thing: object, name: str) -> bool:

@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from streamparse.assembler import Offset, ParseHalted
+from streamparse.dialects import Dialects, Quoted, Reasoning
 from streamparse.dialects.grammars.call_json import extract_calls
 from streamparse.frames import AutoFramer, Format, Frame, FramingError
 from streamparse.json import snapshot
@@ -23,6 +24,7 @@ from streamparse.parser.assembly_line import AssemblyLine
 from streamparse.parser.late_calls import JSONRun
 from streamparse.parser.options import ParserOptions
 from streamparse.parser.to_builtins import Unreadable, to_builtins
+from streamparse.parser.wire_selector import PASS
 from streamparse.patterns import lazy_re
 from streamparse.providers.partial_bodies import complete_body, wrap_bare_value
 from streamparse.providers.wires import DEFAULT_WIRE, UNDECIDED_FRAMES
@@ -34,15 +36,10 @@ from streamparse.tools.toolset import read_toolset
 _JSON: Final = ("json", "ndjson", "json-array")
 _OBJECT: Final = lazy_re(r"\s*+\[?\s*+\{\s*+(?:\"|\}?\s*+\]?\s*+$)")
 _PAGE: Final = lazy_re(r"\s*<(?:!doctype\s+html|html\b|\?xml\b)", re.IGNORECASE)
-
 _EVENT: Final = lazy_re(r"response\..+|ping|\w+[-_](?:start|delta|stop|end)|.+\.(?:start|delta|stop|complete|chunk)")
-_ANSWERS: Final = ("choices", "candidates")
-"""Lists of whole answers.  Without one, nothing says that the server has answered."""
 _CONVERSE: Final = frozenset(
     {"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop"}
 )
-
-
 Shown = TypeVar("Shown")
 
 
@@ -66,12 +63,15 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it ends inside the JSON of a message."""
     is_whole: bool = False
     """Whether it is all of an answer: one object that is no message of a stream."""
-    is_prose: bool = False
-    """Whether it was given as text, and is not framed in any way."""
-    may_be_answer: bool = False
-    """Whether it is JSON given as text that may well be the answer itself, and not the error it looks like."""
+    is_str: bool = False
+    """Whether it was given as text, which may be the answer itself, JSON or not."""
     fault: FramingError | None = None
     """Why only these frames can be read."""
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether it was given as text, and is not framed in any way."""
+        return self.is_str and not any(frame.field == b"data" for frame in self.frames)
 
     @property
     def is_stream(self) -> bool:
@@ -81,6 +81,11 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
         data = [frame.data.strip() for frame in first if frame.field in fields]
         return any(each[:1] == b"{" or each == b"[DONE]" for each in data)
 
+    def is_error(self, forced: str | None) -> bool:
+        """Whether its first frame is an error of a gateway; text given as such that lacks the word is an answer."""
+        is_answer = self.is_str and self.wire is None and '"error"' not in (self.text or "") and forced is None
+        return bool(self.frames) and not is_answer and find_foreign_error(self.frames[0], forced) is not None
+
 
 # -- what kind of body it is -------------------------------------------------------------------------------------------
 
@@ -89,10 +94,10 @@ def read_body(thing: Any, limits: Limits) -> Body:
     """Read anything: text, bytes, decoded JSON, SDK objects, lists of chunks; raises TypeError for other objects."""
     try:
         value = "" if thing is None else to_builtins(thing)
-        if isinstance(value, str):
-            return _read_text(value, limits)
-        if isinstance(value, bytes):
-            return _drop_silent_text(_read_bytes(value, None, limits))
+        if isinstance(value, str) and not value.strip():
+            return Body(text=value, size=len(value), is_str=True)  # an answer that says nothing
+        if isinstance(value, (str, bytes)):
+            return _read_bytes(value.encode() if isinstance(value, str) else value, isinstance(value, str), limits)
         if value == []:
             return Body(fault=FramingError("empty_body", "there is no response", 0))
         return _read_value(value)
@@ -100,73 +105,48 @@ def read_body(thing: Any, limits: Limits) -> Body:
         return Body(fault=FramingError("unexpected_shape", f"the response cannot be read: {error}", 0))
 
 
-def _read_text(text: str, limits: Limits) -> Body:
-    if not text.strip():
-        return Body(text=text, size=len(text), is_prose=True)  # an answer that says nothing
-    body = _read_bytes(text.encode(), text, limits)
-    prose = not any(frame.field == b"data" for frame in body.frames)
-    return msgspec.structs.replace(body, is_prose=prose, may_be_answer=body.wire is None and '"error"' not in text)
-
-
-def _read_bytes(data: bytes, text: str | None, limits: Limits) -> Body:
-    """Read a body, whose text is decoded only if it shows no wire."""
+def _read_bytes(data: bytes, is_str: bool, limits: Limits) -> Body:
     framer = AutoFramer(limits)
-    most = limits.max_total
-    frames = framer.feed(data if most is None else data[:most])
-    fault = framer.error
-    if most is not None and len(data) > most and fault is None:
-        fault = FramingError("limit_total", f"the response exceeds {most} bytes", most)
-    elif fault is None:
-        frames += framer.close()
-        fault = framer.error
+    frames, fault = _read_frames(framer, data, limits.max_total)
     framing = framer.format or "empty"
+    text = None if framing == "empty" else data.decode("utf-8", "replace")
     is_one_value = framing == "json-array" or (len(frames) == 1 and framing in ("json", "ndjson"))
     value = decode_frame(Frame(data)) if is_one_value and fault is None else None
-    completed = complete_body(value)
-    if completed is not None and completed != value:
-        text = data.decode("utf-8", "replace") if text is None else text
-        return msgspec.structs.replace(_read_value(completed), framing=framing, size=len(data), text=text)
+    if (completed := complete_body(value)) is not None:
+        whole = _read_value(completed)
+        return msgspec.structs.replace(whole, framing=framing, size=len(data), text=text, is_str=is_str)
     if isinstance(value, dict):  # which is what the only frame holds
         wire, shown_by = _find_wire([(find_claimant(value, frames[0].event), frames[0])])
     else:
         wire, shown_by = _find_wire((detect(frame), frame) for frame in frames[:UNDECIDED_FRAMES])
-    is_cut = False
-    if framing == "empty":
-        text = None
-    elif wire is None and text is None:
-        text = data.decode("utf-8", "replace")
-    if wire is None and text is not None and framing in _JSON:  # perhaps it was cut
+    is_cut = wire is None and framing in _JSON
+    if is_cut and text is not None:  # perhaps it was cut
         wire = _find_wire((find_claimant(message, b""), None) for message in _list_messages(snapshot(text)))[0]
         shown_by = frames[0] if frames and wire is not None else None
-        is_cut = True
+    if not is_str and wire is None and _is_silent(text or "", framing, frames):
+        text = None
     return Body(
-        frames=frames,
-        framing=framing,
-        size=len(data),
-        text=text,
-        wire=wire,
-        shown_by=shown_by,
-        is_cut=is_cut,
-        ends_in_value=framer.is_cut,
-        is_whole=isinstance(value, dict) and not is_piece(value),
+        frames=frames, framing=framing, size=len(data), text=text, wire=wire, shown_by=shown_by, is_cut=is_cut,
+        ends_in_value=framer.is_cut, is_whole=isinstance(value, dict) and not _is_piece(value), is_str=is_str,
         fault=fault,
-    )
+    )  # fmt: skip
 
 
-def _drop_silent_text(body: Body) -> Body:
-    """Drop the text of bytes that are no answer: of no wire, and blank, a page, or JSON (perhaps cut) without calls."""
-    if body.wire is not None:
-        return body
-    text = body.text or ""
-    silent = body.framing == "aws-eventstream" or (body.framing == "sse" and not body.frames)
+def _read_frames(framer: AutoFramer, data: bytes, most: int | None) -> tuple[list[Frame], FramingError | None]:
+    frames = framer.feed(data[:most])
+    if framer.error is None and most is not None and len(data) > most:
+        return frames, FramingError("limit_total", f"the response exceeds {most} bytes", most)
+    if framer.error is None:
+        frames += framer.close()
+    return frames, framer.error
+
+
+def _is_silent(text: str, framing: str, frames: list[Frame]) -> bool:
+    """Whether bytes of no wire are no answer: blank, a page, or JSON (perhaps cut) without calls."""
+    if framing == "aws-eventstream" or (framing == "sse" and not frames) or _PAGE.match(text):
+        return True
     is_json = bool(_OBJECT.match(text)) or text.strip() in ("null", "[]")
-    if (
-        silent
-        or _PAGE.match(text)
-        or (is_json and next(extract_calls(decode_frame(Frame(text.encode()))), None) is None)
-    ):
-        return msgspec.structs.replace(body, text=None)
-    return body
+    return is_json and next(extract_calls(decode_frame(Frame(text.encode()))), None) is None
 
 
 def _read_value(value: Any) -> Body:
@@ -174,7 +154,7 @@ def _read_value(value: Any) -> Body:
     value = complete_body(value) or wrap_bare_value(value) or value
     # Wires are asked for the messages as they are: not all of them can be written as JSON.
     owners = [find_claimant(message, b"") for message in _list_messages(value)]
-    frames = []
+    frames: list[Frame] = []
     size = 0
     for message in value if isinstance(value, list) else [value]:
         frames.append(Frame(json.dumps(message).encode(), offset=size))
@@ -182,13 +162,10 @@ def _read_value(value: Any) -> Body:
     wire, shown_by = _find_wire(zip(owners, frames, strict=False))
     is_text = wire is None and next(extract_calls(value), None) is not None
     return Body(
-        frames=frames,
-        size=size,
-        is_whole=isinstance(value, dict) and not is_piece(value),
+        frames=frames, size=size, wire=wire, shown_by=shown_by,
         text=json.dumps(value, ensure_ascii=False) if is_text else None,
-        wire=wire,
-        shown_by=shown_by,
-    )
+        is_whole=isinstance(value, dict) and not _is_piece(value),
+    )  # fmt: skip
 
 
 def _list_messages(value: Any) -> list[Any]:
@@ -200,21 +177,17 @@ def _find_wire(owners: Iterable[tuple[str | None, Shown]]) -> tuple[str | None, 
     return next(((wire, shown) for wire, shown in owners if wire is not None), (None, None))
 
 
-def is_piece(value: dict[str, Any]) -> bool:
+def _is_piece(value: dict[str, Any]) -> bool:
     """Whether an object is one message of a stream: it holds no answer, or a part of one."""
     kinds = (value.get("type"), value.get("event_type"), value.get("object"))
     if value.get("done") is False or any(isinstance(kind, str) and _EVENT.fullmatch(kind) for kind in kinds):
         return True
-    if any(name in value and not _holds_objects(value[name]) for name in _ANSWERS):
-        return True
-    choices = value.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    is_delta = isinstance(first, dict) and first.get("delta") is not None and first.get("message") is None
-    return is_delta or not _CONVERSE.isdisjoint(value)
-
-
-def _holds_objects(value: Any) -> bool:
-    return isinstance(value, list) and any(isinstance(each, dict) for each in value)
+    match value:
+        case {"choices": [{"delta": delta, **first}, *_]} if delta is not None and first.get("message") is None:
+            return True
+        case {"choices": answers} | {"candidates": answers}:  # without one, nothing says that the server has answered
+            return not (isinstance(answers, list) and any(isinstance(each, dict) for each in answers))
+    return not _CONVERSE.isdisjoint(value)
 
 
 # -- the line, fed once ------------------------------------------------------------------------------------------
@@ -271,13 +244,12 @@ class BodyReader:
 
     def _read_as(self, body: Body, forced: str | None) -> _BodyLine:
         wire = forced or body.wire
-        if body.text is not None and (wire is None or body.is_prose) and not body.is_stream:
-            may_fail = body.frames and (forced or not body.may_be_answer)
-            if not may_fail or find_foreign_error(body.frames[0], forced) is None:
-                return self._read_text(body.text)
+        may_be_text = body.text is not None and (wire is None or body.is_prose)
+        if may_be_text and not body.is_stream and not body.is_error(forced):
+            return self._read_text(body.text or "")
         line = _BodyLine(self.options, wire or self.options.otherwise)
         line.take_frames(body)
-        if wire is None:
+        if body.wire is None and (wire is None or body.framing is None):
             line.reject(body)
         return line
 
@@ -288,31 +260,34 @@ class BodyReader:
 
 
 class WholeParser:
-    """The question that all parsers of whole responses answer in the same way."""
-
-    def parse(self, body: Any) -> ParsedResponse:
-        """Read one body."""
-        raise NotImplementedError
-
-    def can_parse(self, body: Any) -> bool:
-        """Whether this parser finds something in a body: a call, whole or broken, or an intent."""
-        response = self.parse(body)
-        return bool(response.tool_calls or response.broken_calls or response.intents)
-
-
-class NativeReader(WholeParser):
-    """What the parsers share that look for no markup: a reader of native fields, which leaves the text."""
+    """What the parsers of whole responses share; alone it reads native fields, and leaves the text as it is."""
 
     def __init__(
         self,
         wire: str = "auto",
         *,
         otherwise: str = DEFAULT_WIRE,
+        dialects: Dialects = (),
         tools: Iterable[Any] | None = None,
+        reasoning: Reasoning = "auto",
         limits: Limits = Limits(),  # noqa: B008 - frozen
+        quoted: Quoted = "text",
     ) -> None:
-        options = ParserOptions(wire=wire, otherwise=otherwise, dialects=(), tools=read_toolset(tools), limits=limits)
-        self._reader = BodyReader(options)
+        self._reader = BodyReader(
+            ParserOptions(
+                wire=wire, otherwise=otherwise, dialects=dialects, tools=read_toolset(tools), reasoning=reasoning,
+                limits=limits, quoted=quoted,
+            )
+        )  # fmt: skip
+
+    def parse(self, body: Any) -> ParsedResponse:
+        """Read one body."""
+        return self._reader.read(body).response
+
+    def can_parse(self, body: Any) -> bool:
+        """Whether this parser finds something in a body: a call, whole or broken, or an intent."""
+        response = self.parse(body)
+        return bool(response.tool_calls or response.broken_calls or response.intents)
 
 
 class _BodyLine(AssemblyLine):
@@ -331,10 +306,8 @@ class _BodyLine(AssemblyLine):
     @property
     def is_silent(self) -> bool:
         """Whether nothing of an answer has come, and no failure."""
-        response = self.response
-        said = response.content or response.reasoning or response.refusal or response.own_items
-        failed = any(error.code == "provider_error" for error in response.errors)
-        return not (said or failed or self._assembler.calls_found)
+        failed = any(error.code == "provider_error" for error in self.response.errors)
+        return self._assembler.has_said_nothing and not failed
 
     def take_frames(self, body: Body) -> None:
         """Take the frames of a wire, and the end of the body."""
@@ -372,10 +345,12 @@ class _BodyLine(AssemblyLine):
             self._is_open = False
 
     def reject(self, body: Body) -> None:
-        """No frame showed its wire: if the one that was tried found no fault, it is no answer at all."""
-        if body.frames and self._is_open and not self.response.errors:
+        """No frame showed its wire: bytes without a fault are then no answer, nor are values of which nothing came."""
+        errors = self.response.errors
+        is_said = bool(errors) if body.framing is not None else any(each.code == "not_a_stream" for each in errors)
+        if body.frames and self._is_open and self.is_silent and not is_said:
             self._record.position = body.frames[-1]
-            message = f"no known wire speaks like this: {read_excerpt(body.frames[0])!r}"
+            message = f"no known wire speaks like this: {read_excerpt(body.frames[0])!r}; {PASS}"
             self._assembler.error("stream", "not_a_stream", message)
 
     def end(self, recovers: bool) -> ParsedResponse:

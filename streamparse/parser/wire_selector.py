@@ -8,7 +8,7 @@ own.  So frames are looked at until one shows the wire, or until 16 have shown n
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from streamparse.assembler import Assembler
 from streamparse.dialects import InBandParser
@@ -19,6 +19,9 @@ from streamparse.reading.decode import decode_frame, read_excerpt
 from streamparse.reading.errors import find_error, report_provider_error
 from streamparse.reading.wire import Wire, find_claimant
 from streamparse.sink import Sink
+
+PASS: Final = "pass what a server sent, a message or the calls of one, a list of chunks, or the text of an answer"
+"""What an answer can be given as."""
 
 
 class WireSelector:
@@ -150,7 +153,7 @@ class WireSelector:
             message = f"the body looks like {name}, not like {self.name}: {read_excerpt(frame)!r}"
             error("stream", "wrong_wire", message, frame.offset)
         elif is_silent and self._unknown is not None:
-            message = f"no known wire speaks like this: {read_excerpt(self._unknown)!r}"
+            message = f"no known wire speaks like this: {read_excerpt(self._unknown)!r}; {PASS}"
             error("stream", "not_a_stream", message, self._unknown.offset)
         elif is_silent and self._assembler.has_ended and self._assembler.response.usage is None:
             error("stream", "not_a_stream", "the body has an end, and before it no message that can be read", 0)

@@ -16,16 +16,17 @@
 | `{"generation"}` | Llama through Bedrock's `invoke` | a completion |
 | `{"outputs": [{"text"}]}`, `{"results": [{"outputText"}]}` | Mistral and Titan there | a completion |
 | `[{"generated_text"}]` | text-generation-inference | a completion |
-
-So is the line of a batch's results opened: `{"custom_id", "response": {"body"}}` of OpenAI and Mistral, `{"custom_id",
-"result": {"message"}}` of Anthropic, `{"recordId", "modelOutput"}` of Bedrock.
+| `{"custom_id", "response": {"body"}}` | a batch of OpenAI or Mistral | the `body` |
+| `{"custom_id", "result": {"message"}}` | a batch of Anthropic | the `message`, or the `error` |
+| `{"recordId", "modelOutput"}` | a batch of Bedrock | the `modelOutput` |
 
 Of decoded values alone, because JSON that was given as text may be the answer itself:
 
 | given | API |
 |---|---|
 | a call, or a list of calls | OpenAI chat |
-| a block, an item, a part; a list of texts | Anthropic, Responses, Gemini, Converse |
+| a block, an item, a part with a call | Anthropic, Responses, Gemini, Converse |
+| `[{"text"}]` | Gemini, Converse |
 | `{"content": [texts]}` | Anthropic |
 | `{"text"}` or `{"content"}`, with `tool_calls` or without | the first version of Cohere, objects of libraries |
 
@@ -36,224 +37,190 @@ results is the user's, and is not looked at.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from streamparse.dialects.grammars.call_json import extract_calls
 from streamparse.patterns import lazy_re
-from streamparse.providers.gemini.facts import PART_KEYS
-from streamparse.providers.gemini.sdk_dump import restore_fields, to_camel_case
+from streamparse.providers.gemini.sdk_dump import restore_fields
 from streamparse.providers.sdks import MESSAGE_TYPES, write_chat_message
-from streamparse.reading.decode import find_objects
 
-# -- facts -------------------------------------------------------------------------------------------------------------
+Object: TypeAlias = dict[str, Any]
 
-_KINDS: Final = {
+_OWNERS: Final = {
     "anthropic": lazy_re(r"(?:redacted_)?thinking|(?:\w+_)?tool_use|(?:\w+_)?tool_result|container_upload"),
     "openai-responses": lazy_re(
         r"reasoning|(?:function|custom_tool|tool_search|mcp|web_search|file_search|computer|code_interpreter"
         r"|image_generation|local_shell|shell|apply_patch)_call|mcp_list_tools|mcp_approval_request"
     ),
-    "openai-chat": lazy_re(
-        "refusal|output_text|input_text|image_url|input_audio|audio|file|reference|document_url"  # Mistral's, too
-    ),
 }
-"""The `type` of parts that no other provider has.  `text` decides nothing."""
-_CONVERSE_KEYS: Final = frozenset(
-    ("text", "toolUse", "toolResult", "reasoningContent", "citationsContent", "guardContent", "cachePoint", "image")
-)
-_GEMINI_KEYS: Final = frozenset(PART_KEYS)
-"""The keys of parts that have no `type`; Gemini's in camel case."""
-_COMPLETIONS: Final = (("outputs", "text", "stop_reason"), ("results", "outputText", "completionReason"))
-"""Lists of completions in answers of `invoke`, with the keys of the text and of the reason to end.
-
-They have no `type`, unlike the `outputs` of an interaction.
-"""
-_RESULTS: Final = (
-    ("custom_id", "response", "body"),
-    ("custom_id", "result", "message"),
-    ("custom_id", "result", "error"),
-    ("recordId", "modelOutput"),
-)
-"""Where the body is in a line of a batch's results, after the key by which the line is known."""
+"""The `type` of parts that no other wire has.  `text` decides nothing."""
 _ROLES: Final = ("assistant", "model")
 _SAID: Final = frozenset({"content", "tool_calls", "function_call"})
-_MESSAGE: Final = _SAID | frozenset(
-    (
-        *("id", "name", "thinking", "reasoning", "reasoning_content", "reasoning_text", "reasoning_opaque"),
-        *("refusal", "images", "annotations", "audio"),
-    )
-)
+_MESSAGE: Final = _SAID | frozenset((
+    "id", "name", "thinking", "reasoning", "reasoning_content", "reasoning_text", "reasoning_opaque", "refusal",
+    "images", "annotations", "audio",
+))  # fmt: skip
 """What a message without a role may have."""
 _OTHERS: Final = frozenset({"done", "type", "choices", "event_type"})
 """What other wires have next to the `message`."""
-_BODIES: Final = frozenset({"type", "object", "choices", "done", "event_type", "candidates", "output", "error"})
+_BODIES: Final = _OTHERS | {"object", "candidates", "output", "error"}
 """What only bodies have, not values that are kept alone."""
-_LISTED: Final = frozenset({"type", "role", "generated_text", "toolUse", "functionCall", "function_call"})
-"""One of them every element has of a list that is a body; see `_complete_list`."""
-_GEMINI: Final = frozenset({"candidates", "usage_metadata", "prompt_feedback"})
 
 
 # -- parts of bodies ---------------------------------------------------------------------------------------------------
 
 
-def complete_body(value: Any) -> dict[str, Any] | None:
-    """Return the body that a value is a part of, or short for; None, or the same again, if it is whole."""
-    if isinstance(value, list):
-        return _complete_list(value)
-    if not isinstance(value, dict):
+def complete_body(value: Any) -> Object | None:
+    """Return the body that a value is a part of, or short for; None if it is whole, or shows nothing."""
+    completed = None
+    match value:
+        case (
+            {"custom_id": _, "response": {"body": dict(body)}}
+            | {"custom_id": _, "result": {"message": dict(body)} | {"error": dict(body)}}
+            | {"recordId": _, "modelOutput": dict(body)}
+        ):
+            completed = complete_body(body) or body
+        case {"type": kind, "content": str() | list()} if kind in MESSAGE_TYPES:
+            completed = _make_chat_body(write_chat_message(value))
+        case {"message": dict(message)}:
+            completed = _complete_choice(value, message)
+        case {"role": "model", "parts": list()}:
+            completed = _make_gemini_body({"content": value})
+        case (
+            {"content": {"role": "model", "parts": list()}}
+            | {"content": {"role": "model"} | {"parts": list()}, "finishReason": str()}
+            | {"content": {"role": "model"} | {"parts": list()}, "finish_reason": str()}
+        ):
+            completed = _make_gemini_body(value)
+        case {"role": "assistant" | "model"} | {"content": list()}:
+            completed = _complete_message(value)
+        case {"generation": str(text)}:
+            completed = _make_completion_body(text, value.get("stop_reason"))
+        case {"outputs": [{"text": str(text)} as first, *_]} if "type" not in first:  # as those of an interaction have
+            completed = _make_completion_body(text, first.get("stop_reason"))
+        case {"results": [{"outputText": str(text)} as first, *_]}:
+            completed = _make_completion_body(text, first.get("completionReason"))
+        case [{"generated_text": str(text)}]:
+            completed = _make_completion_body(text)
+        case list():
+            completed = _complete_list(value)
+    return completed
+
+
+def _complete_choice(value: Object, message: Object) -> Object | None:
+    """Return the body around a choice, or a message in an object of no wire.
+
+    Next to those of Ollama, Cohere and Anthropic is more, and Cohere's reasons are written in capitals.
+    """
+    if isinstance(value.get("index"), int):
+        return {"choices": [value]}
+    if "finish_reason" in value and (isinstance(message.get("content"), list) or "tool_plan" in message):
         return None
-    if ("custom_id" in value or "recordId" in value) and (result := _find_result(value)) is not None:
-        return complete_body(result) or result
-    if value.get("type") in MESSAGE_TYPES and isinstance(value.get("content"), (str, list)):
-        return _make_chat_body(write_chat_message(value))
-    if not _GEMINI.isdisjoint(value) and "content" not in value:
-        return restore_fields(value)
-    return _complete_message(value) or _complete_candidate(value) or _read_completion(value)
+    if not _OTHERS.isdisjoint(value) or str(value.get("finish_reason", "")).isupper():
+        return None
+    if "role" not in message and (_SAID.isdisjoint(message) or not message.keys() <= _MESSAGE):
+        return None
+    shared: Object = {key: value[key] for key in ("finish_reason", "usage") if key in value}
+    return _complete_message({"role": "assistant", **shared, **message})
 
 
-def _find_result(value: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the body in a line of a batch's results."""
-    for id, *path in _RESULTS:
-        found = find_objects(value, *path) if id in value else []
-        if found:
-            return found[0]
-    return None
-
-
-def wrap_bare_value(value: Any) -> dict[str, Any] | None:
-    """Return the body of a decoded value without any message around it; None for others."""
-    if _is_call(value):
-        return _make_chat_body({"role": "assistant", "tool_calls": value if isinstance(value, list) else [value]})
-    if isinstance(value, dict):
-        return _wrap_object(value)
-    is_gemini = isinstance(value, list) and _has_gemini_key(value)
-    return _make_gemini_body(value) if is_gemini and all(_list_keys(part) <= _GEMINI_KEYS for part in value) else None
-
-
-def _wrap_object(value: dict[str, Any]) -> dict[str, Any] | None:
-    body = None if _LISTED.isdisjoint(value) else _complete_list([value])
-    if body is not None or not _BODIES.isdisjoint(value):
-        return body
+def _complete_message(value: Object) -> Object | None:
+    """Return the body around a message, whose content may be a list of parts."""
     content = value.get("content")
-    if "role" not in value and isinstance(content, list):
-        return _make_anthropic_body(value) if _are_anthropic_blocks(content) else None
-    if "toolCalls" in value and next(extract_calls(value), None) is not None:
-        return None  # an envelope, as a model writes it: its calls and its text are found in its JSON
-    text = next((value[key] for key in ("content", "text", "output_text") if isinstance(value.get(key), str)), None)
-    if text is None:
+    parts = content if isinstance(content, list) else []
+    owner = _find_owner(parts)
+    if "role" not in value:
+        return _make_anthropic_body(value) if owner == "anthropic" and _OTHERS.isdisjoint(value) else None
+    if value["role"] not in _ROLES or _SAID.isdisjoint(value):
         return None
-    calls = value.get("tool_calls")
-    calls = [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
-    reason = value.get("finish_reason")
-    return _make_chat_body({"role": "assistant", "content": text, "tool_calls": calls, "finish_reason": reason})
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    is_anthropic = value.get("type") == "message" or ("stop_reason" in value and isinstance(content, str))
+    body: Object | None
+    if isinstance(value.get("tool_plan"), str):
+        body = {"message": {**value, "content": blocks}, "finish_reason": value.get("finish_reason")}
+    elif _is_item(value):
+        body = {"object": "response", "output": [value]}
+    elif owner == "openai-chat" or value.get("tool_calls"):
+        body = _make_chat_body(value)
+    elif is_anthropic and isinstance(content, list):
+        body = None  # it is whole
+    elif is_anthropic or owner == "anthropic":
+        body = {**value, "type": "message", "content": blocks}  # a text is short for one block
+    elif parts and all(isinstance(part, dict) and "type" not in part for part in parts):
+        body = {"output": {"message": value}, "stopReason": value.get("stopReason")}
+    else:
+        body = _make_chat_body(value)
+    return body
 
 
-def _complete_list(values: list[Any]) -> dict[str, Any] | None:
-    if len(values) == 1 and isinstance(values[0], dict) and isinstance(values[0].get("generated_text"), str):
-        return _make_completion_body(values[0]["generated_text"])
-    if _has_call(values, "toolUse"):
+def _complete_list(values: list[Any]) -> Object | None:
+    owner = _find_owner(values)
+    if owner == "bedrock-converse":
         return {"output": {"message": {"role": "assistant", "content": values}}, "stopReason": None}
-    if _has_call(values, "functionCall", "function_call"):
-        return _make_gemini_body(values)
+    if owner == "gemini":
+        return _make_gemini_body({"content": {"role": "model", "parts": values}})
     values = list(map(_make_item, values))
-    kinds = _list_kinds(values)
+    kinds = list(map(_get_kind, values))
+    if not all(kinds):
+        return None
     if "function_call" in kinds and ("thought" in kinds or "text" in kinds):  # its calls have the name of OpenAI's
         return {"object": "interaction", "outputs": values}
-    messages = [value for kind, value in zip(kinds, values, strict=False) if kind == "message"]
-    if (messages or _has_kind(values, "openai-responses")) and all(map(_is_item_message, messages)):
+    are_items = all(_is_item(value) for kind, value in zip(kinds, values, strict=True) if kind == "message")
+    if are_items and (owner == "openai-responses" or "message" in kinds):
         return {"object": "response", "output": values}
-    return _make_anthropic_body({"content": values}) if _are_anthropic_blocks(values) else None
+    return _make_anthropic_body({"content": values}) if owner == "anthropic" or {*kinds} == {"text"} else None
 
 
 def _make_item(value: Any) -> Any:
     """Return a message of the Responses API as its answers have it; in a history there may be less of it."""
-    if not isinstance(value, dict) or value.get("role") != "assistant" or value.get("type", "message") != "message":
-        return value
-    content = value.get("content")
-    if "type" in value and (not isinstance(content, str) or "stop_reason" in value):  # an answer's own, or Anthropic's
-        return value
-    content = [{"type": "output_text", "text": content}] if isinstance(content, str) else content
-    return {**value, "type": "message", "content": content}
+    match value:
+        case {"role": "assistant", "content": str(text)} if value.get("type", "message") == "message":
+            if "type" in value and "stop_reason" in value:  # Anthropic's
+                return value
+            return {**value, "type": "message", "content": [{"type": "output_text", "text": text}]}
+        case {"role": "assistant", "content": _} if "type" not in value:
+            return {**value, "type": "message"}
+    return value
 
 
-def _complete_message(value: dict[str, Any]) -> dict[str, Any] | None:
-    message, content = value.get("message"), value.get("content")
-    if isinstance(message, dict):
-        return _complete_choice(value, message)
-    if "role" not in value and _OTHERS.isdisjoint(value) and _has_kind(content, "anthropic"):
-        return _make_anthropic_body(value)
-    if value.get("role") not in _ROLES or _SAID.isdisjoint(value):
-        return None
-    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    if isinstance(value.get("tool_plan"), str):
-        return {"message": {**value, "content": blocks}, "finish_reason": value.get("finish_reason")}
-    is_anthropic = value.get("type") == "message" or "stop_reason" in value
-    if is_anthropic and isinstance(content, str) and not value.get("tool_calls"):
-        return {**value, "type": "message", "content": blocks}  # a text is short for one block
-    return (_complete_parts(value, content) if isinstance(content, list) else None) or _make_chat_body(value)
+# -- values without any message around them ----------------------------------------------------------------------------
 
 
-def _complete_choice(value: dict[str, Any], message: dict[str, Any]) -> dict[str, Any] | None:
-    if isinstance(value.get("index"), int):
-        return {"choices": [value]}
-    shared: dict[str, Any] = {key: value[key] for key in ("finish_reason", "usage") if key in value}
-    return _complete_message({"role": "assistant", **shared, **message}) if _is_alone(value, message) else None
+def wrap_bare_value(value: Any) -> Object | None:
+    """Return the body of a decoded value without any message around it; None for others."""
+    calls = value if isinstance(value, list) else [value]
+    if calls and all(map(_is_call, calls)):
+        return _make_chat_body({"role": "assistant", "tool_calls": calls})
+    body = _complete_list([value]) if isinstance(value, dict) else None
+    match value:
+        case _ if body is not None:
+            pass
+        case [_, *_] if all(isinstance(part, dict) and part.keys() == {"text"} for part in value):
+            body = _make_gemini_body({"content": {"role": "model", "parts": value}})
+        case {"content": [*blocks]} if {*map(_get_kind, blocks)} == {"text"}:
+            body = _make_anthropic_body(value)
+        case {"toolCalls": _} if next(extract_calls(value), None) is not None:
+            pass  # an envelope, as a model writes it: its calls and its text are found in its JSON
+        case {"content": str(text)} | {"text": str(text)} | {"output_text": str(text)} if _BODIES.isdisjoint(value):
+            calls = value.get("tool_calls")
+            calls = [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
+            reason = value.get("finish_reason")
+            body = _make_chat_body({"role": "assistant", "content": text, "tool_calls": calls, "finish_reason": reason})
+    return body
 
 
-def _complete_parts(value: dict[str, Any], parts: list[Any]) -> dict[str, Any] | None:
-    """Return the body around a message of these parts; None if it is one of OpenAI chat."""
-    if _is_item_message(value):
-        return {"object": "response", "output": [value]}
-    if value.get("tool_calls") or any(_is_of_chat(part) for part in parts):
-        return None
-    if value.get("type") == "message" or _are_anthropic_blocks(parts):
-        return {**value, "type": "message"}
-    is_converse = _are_untyped(parts) and any(not _CONVERSE_KEYS.isdisjoint(part) for part in parts)
-    return {"output": {"message": value}, "stopReason": value.get("stopReason")} if is_converse else None
-
-
-def _is_alone(value: dict[str, Any], message: dict[str, Any]) -> bool:
-    """Whether a message is in an object of no wire: next to those of Ollama, Cohere and Anthropic is more."""
-    if not _OTHERS.isdisjoint(value):
-        return False
-    if "finish_reason" in value:
-        # Cohere's reasons are written in capitals.
-        is_of_cohere = isinstance(message.get("content"), list) or "tool_plan" in message
-        if is_of_cohere or str(value["finish_reason"]).isupper():
-            return False
-    if "role" in message:
-        return message["role"] in _ROLES
-    return not _SAID.isdisjoint(message) and message.keys() <= _MESSAGE
-
-
-def _complete_candidate(value: dict[str, Any]) -> dict[str, Any] | None:
-    content = value.get("content", value)
-    if not isinstance(content, dict):
-        return None
-    parts = content.get("parts")
-    is_gemini = isinstance(parts, list) and _has_gemini_key(parts)
-    is_model = content.get("role") == "model"
-    if content is value:
-        return restore_fields({"candidates": [{"content": value}]}) if is_gemini and is_model else None
-    has_ended = isinstance(value.get("finishReason", value.get("finish_reason")), str)
-    return restore_fields({"candidates": [value]}) if is_gemini or (not parts and is_model and has_ended) else None
-
-
-def _read_completion(value: dict[str, Any]) -> dict[str, Any] | None:
-    if isinstance(text := value.get("generation"), str):
-        return _make_completion_body(text, value.get("stop_reason"))
-    for key, name, reason in _COMPLETIONS:
-        inner = value.get(key)
-        first = inner[0] if isinstance(inner, list) and inner else None
-        if isinstance(first, dict) and "type" not in first and isinstance(first.get(name), str):
-            return _make_completion_body(first[name], first.get(reason))
-    return None
+def _is_call(value: Any) -> bool:
+    """Whether a value is a call of OpenAI chat; the definition of a tool has no arguments."""
+    match value:
+        case {"function": {"name": _, "arguments": _}}:
+            return "id" in value or "type" in value
+    return False
 
 
 # -- the bodies --------------------------------------------------------------------------------------------------------
 
 
-def _make_chat_body(message: dict[str, Any]) -> dict[str, Any]:
+def _make_chat_body(message: Object) -> Object:
     """Return the body of OpenAI chat around a message, which may have its finish reason and usage, too."""
     message = dict(message)
     if isinstance(calls := message.get("tool_calls"), list):
@@ -274,79 +241,46 @@ def _make_chat_call(call: Any) -> Any:
     return {"id": call.get("id"), "function": {"name": call.get("name"), "arguments": given}}
 
 
-def _make_anthropic_body(value: dict[str, Any]) -> dict[str, Any]:
+def _make_anthropic_body(value: Object) -> Object:
     return {**value, "type": "message", "role": "assistant"}
 
 
-def _make_gemini_body(parts: list[Any]) -> dict[str, Any]:
-    return restore_fields({"candidates": [{"content": {"role": "model", "parts": parts}}]})
+def _make_gemini_body(candidate: Object) -> Object:
+    return restore_fields({"candidates": [candidate]})
 
 
-def _make_completion_body(text: str, reason: Any = None) -> dict[str, Any]:
+def _make_completion_body(text: str, reason: Any = None) -> Object:
     return {"choices": [{"index": 0, "text": text, "finish_reason": reason}]}
 
 
 # -- whose parts are ---------------------------------------------------------------------------------------------------
 
 
-def _get_kind(value: Any) -> str:
-    """Return the type of a part; "" for one without."""
-    kind = value.get("type") if isinstance(value, dict) else None
+def _find_owner(parts: list[Any]) -> str | None:
+    """Return the wire that alone has one of these parts."""
+    for part in parts:
+        match part:
+            case {"type": "thinking", "thinking": list()}:  # Mistral
+                return "openai-chat"
+            case {"type": str(kind)}:
+                owner = next((owner for owner, kinds in _OWNERS.items() if kinds.fullmatch(kind)), None)
+            case {"toolUse": {"name": str()}}:
+                owner = "bedrock-converse"
+            case {"functionCall": {"name": str()}} | {"function_call": {"name": str()}}:
+                owner = "gemini"
+            case _:
+                continue
+        if owner is not None:
+            return owner
+    return None
+
+
+def _get_kind(part: Any) -> str:
+    kind = part.get("type") if isinstance(part, dict) else None
     return kind if isinstance(kind, str) else ""
 
 
-def _list_kinds(parts: Any) -> list[str]:
-    """Return the types of a list of parts; nothing if one of them has none, or this is no list."""
-    kinds = list(map(_get_kind, parts)) if isinstance(parts, list) else []
-    return kinds if all(kinds) else []
-
-
-def _has_kind(parts: Any, owner: str) -> bool:
-    """Whether one of typed parts is of a kind that only this owner has."""
-    return any(map(_KINDS[owner].fullmatch, _list_kinds(parts)))
-
-
-def _are_untyped(parts: list[Any]) -> bool:
-    return bool(parts) and all(isinstance(part, dict) and "type" not in part for part in parts)
-
-
-def _list_keys(part: dict[str, Any]) -> set[str]:
-    return {to_camel_case(str(key)) for key in part}
-
-
-def _has_gemini_key(parts: list[Any]) -> bool:
-    return _are_untyped(parts) and any(not _GEMINI_KEYS.isdisjoint(_list_keys(part)) for part in parts)
-
-
-def _has_call(parts: list[Any], *keys: str) -> bool:
-    """Whether one of the parts without a type is a call under one of these keys."""
-    inner = [part.get(key) for part in parts for key in keys] if _are_untyped(parts) else []
-    return any(isinstance(call, dict) and isinstance(call.get("name"), str) for call in inner)
-
-
-def _are_anthropic_blocks(parts: list[Any]) -> bool:
-    """Whether typed parts are content blocks of Anthropic; text alone is, too."""
-    kinds = _list_kinds(parts)
-    return bool(kinds) and (all(kind == "text" for kind in kinds) or _has_kind(parts, "anthropic"))
-
-
-def _is_of_chat(part: Any) -> bool:
-    kind = _get_kind(part)
-    is_listed_thought = kind == "thinking" and isinstance(part.get("thinking"), list)  # Mistral
-    return is_listed_thought or _KINDS["openai-chat"].fullmatch(kind) is not None
-
-
-def _is_item_message(value: Any) -> bool:
-    """Whether a value is a message of the Responses API: those of Anthropic have other parts."""
-    parts = value.get("content") if _get_kind(value) == "message" else None
-    return (
-        isinstance(parts, list) and bool(parts) and all(_get_kind(part) in ("output_text", "refusal") for part in parts)
-    )
-
-
-def _is_call(value: Any) -> bool:
-    """Whether a value is a call of OpenAI chat, or a list of them."""
-    calls = value if isinstance(value, list) else [value]
-    functions = [call.get("function") for call in calls if isinstance(call, dict) and ("id" in call or "type" in call)]
-    are_whole = all(isinstance(each, dict) and {"name", "arguments"} <= each.keys() for each in functions)
-    return bool(functions) and len(functions) == len(calls) and are_whole
+def _is_item(value: Object) -> bool:
+    """Whether a message is an item of the Responses API: those of Anthropic have other parts."""
+    parts = value.get("content") if value.get("type") == "message" else None
+    return isinstance(parts, list) and bool(parts) and {*map(_get_kind, parts)} <= {"output_text", "refusal"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from streamparse.reading.decode import find_objects, read_str
@@ -23,19 +23,16 @@ def write_chat_chunk(chunk: Mapping[str, Any]) -> str | dict[str, Any]:
 
     Its `tool_calls` are guesses at what the `tool_call_chunks` will be together.
     """
-    extra = chunk.get("additional_kwargs")
-    delta: dict[str, Any] = {"content": _join_text(chunk.get("content"))}
-    thought = _join_thought(chunk.get("content"))
-    if isinstance(extra, Mapping) and isinstance(extra.get("reasoning_content"), str):
-        thought += extra["reasoning_content"]
-    if thought:
-        delta["reasoning_content"] = thought
-    if calls := chunk.get("tool_call_chunks"):
-        delta["tool_calls"] = [_write_call(call) for call in calls if isinstance(call, Mapping)]
-    reason, usage = _get_reason(chunk), chunk.get("usage_metadata")
-    is_blank = not (delta["content"] or thought or calls or reason or usage)
-    if is_blank and chunk.get("chunk_position") == "last":
+    text, thought = _read_content(chunk.get("content"))
+    match chunk.get("additional_kwargs"):
+        case {"reasoning_content": str(more)}:
+            thought += more
+    calls, reason, usage = chunk.get("tool_call_chunks"), _get_reason(chunk), chunk.get("usage_metadata")
+    if chunk.get("chunk_position") == "last" and not (text or thought or calls or reason or usage):
         return _LAST
+    delta: dict[str, Any] = {"content": text, **({"reasoning_content": thought} if thought else {})}
+    if calls:
+        delta["tool_calls"] = [_write_call(call) for call in calls if isinstance(call, Mapping)]
     choice = {"index": 0, "delta": delta, "finish_reason": reason}
     return {"object": "chat.completion.chunk", "choices": [choice], **({"usage": usage} if usage else {})}
 
@@ -63,26 +60,15 @@ def _get_reason(chunk: Mapping[str, Any]) -> str | None:
     return next((reason for reason in reasons if isinstance(reason, str) and reason), None)
 
 
-def _list_parts(content: Any) -> Iterator[Mapping[str, Any]]:
+def _read_content(content: Any) -> tuple[str, str]:
+    """Return the text and the thought of a content: in blocks of providers' own kinds, or in LangChain's."""
+    texts, thoughts = [], []
     for part in content if isinstance(content, list) else [content]:
-        if isinstance(part, str):
-            yield {"type": "text", "text": part}
-        elif isinstance(part, Mapping):
-            yield part
-
-
-def _join_text(content: Any) -> str:
-    return "".join(read_str(part.get("text")) for part in _list_parts(content) if part.get("type") == "text")
-
-
-def _join_thought(content: Any) -> str:
-    """Join the thought in blocks of providers' own kinds, and in those of LangChain."""
-    found: list[Any] = []
-    for part in _list_parts(content):
-        if part.get("type") == "thinking":
-            found.append(part.get("thinking"))
-        elif part.get("type") == "reasoning":
-            summary = part.get("summary")
-            listed = find_objects(summary) if isinstance(summary, list) else []
-            found += [part.get("reasoning"), *(each.get("text") for each in listed)]
-    return "".join(map(read_str, found))
+        match part:
+            case str(text) | {"type": "text", "text": str(text)}:
+                texts.append(text)
+            case {"type": "thinking", "thinking": str(text)} | {"type": "reasoning", "reasoning": str(text)}:
+                thoughts.append(text)
+            case {"type": "reasoning", "summary": list(summary)}:
+                thoughts += [read_str(each.get("text")) for each in find_objects(summary)]
+    return "".join(texts), "".join(thoughts)

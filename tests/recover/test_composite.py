@@ -204,7 +204,8 @@ MIXED = {
 
 
 _QUIET = ["Hm.", "signature", "First. ", "look", f"Then {_marked('find')} last.", "look"]
-_NAMED = ["Hm.", "signature", "First. ", "look", "Then ", "find", " last.", "look"]
+_IN_ORDER = ["Hm.", "signature", "First. ", "look", "Then ", "find", " last.", "look"]
+_MERGED = ["Hm.", "signature", "First. Then ", "find", " last.", "look", "look"]
 
 
 @pytest.mark.parametrize(
@@ -229,12 +230,14 @@ def test_markup_beside_native_calls_is_text_in_its_order_whichever_parsers_are_a
     ("parsers", "parts"),
     [
         ([MarkupParser(["hermes"])], ["Hm.", "signature", "First. Then ", "find", " last."]),
-        (_every(["hermes"]), _NAMED),
-        (_every(["hermes"])[::-1], _NAMED),
-        (None, _NAMED),
+        (_every(["hermes"]), _MERGED),
+        (_every(["hermes"])[::-1], _MERGED),
+        (None, _IN_ORDER),
     ],
 )
-def test_text_and_calls_keep_their_order_whichever_parsers_are_asked(parsers: Any, parts: list[str]) -> None:
+def test_calls_of_parsers_that_left_markup_in_the_text_stand_behind_the_merged_text(
+    parsers: Any, parts: list[str]
+) -> None:
     parsed = sp.CompositeParser(parsers, dialects=["hermes"]).parse(MIXED)
     assert _parts(parsed) == parts
     assert [(call.source, call.place) for call in parsed.tool_calls if call.name == "find"] == [("inband", "plain")]
@@ -246,12 +249,12 @@ def test_text_and_calls_keep_their_order_whichever_parsers_are_asked(parsers: An
         ("auto", ["look", "look"], ["thinking", "text", "tool_use", "text", "tool_use"]),
         (
             ["hermes"],
-            ["look", "find", "look"],
-            ["thinking", "text", "tool_use", "text", "tool_use", "text", "tool_use"],
+            ["find", "look", "look"],
+            ["thinking", "text", "tool_use", "text", "tool_use", "tool_use"],
         ),
     ],
 )
-def test_a_message_to_send_back_has_the_order_of_the_answer_whichever_parsers_were_asked(
+def test_a_message_to_send_back_has_the_order_of_the_merged_answer(
     dialects: Any, names: list[str], kinds: list[str]
 ) -> None:
     blocks = sp.as_message(sp.CompositeParser(_every(dialects)).parse(MIXED), "anthropic")["content"]

@@ -397,7 +397,7 @@ class _Total(BaseModel):
     total: int
 
 
-NO_ANSWERS: list[Any] = [7, 1.5, True, object(), object, len, json, PurePosixPath("x"), ValueError("x"), iter([1])]
+NO_ANSWERS: list[Any] = [object(), object, len, json, PurePosixPath("x"), ValueError("x"), iter([1])]
 NO_ANSWERS += [_Named(), _Every(), _Total(total=1), SimpleNamespace(total=1), [object()], [{}, _Named()]]
 
 
@@ -407,6 +407,15 @@ def test_what_is_no_answer_raises_at_once(parser: ToolCallParser, thing: Any) ->
     for read in (parser.parse, parser.can_parse):
         with pytest.raises(TypeError, match="a response must be"):
             read(thing)
+
+
+@pytest.mark.parametrize("wire", ["auto", "anthropic"])
+@pytest.mark.parametrize("value", [7, 1.5, True, [7], [None], [[]], {}, [{}], {"foo": 1}, [1, {"foo": 1}]], ids=repr)
+def test_json_that_shows_no_answer_is_none_and_says_what_to_pass(value: Any, wire: str) -> None:
+    parsed = sp.parse_response(value, wire)
+    assert (parsed.content, parsed.tool_calls, parsed.ok) == ("", [], False)
+    (error,) = [error for error in parsed.errors if error.code == "not_a_stream"]
+    assert "pass what a server sent, a message or the calls of one" in error.message
 
 
 @pytest.mark.parametrize("parser", PARSERS, ids=lambda parser: type(parser).__name__)

@@ -22,7 +22,7 @@ from cuts import merged
 from pydantic import BaseModel, ConfigDict, Field
 
 import streamparse as sp
-from streamparse.parser.chunks import is_chunk, read_message
+from streamparse.parser.chunks import NoAnswer, read_message
 
 MESSAGES: list[dict[str, Any]] = [
     {"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]},
@@ -260,8 +260,9 @@ def test_what_is_no_source_raises_at_once(thing: object) -> None:
     ],
 )
 def test_an_object_with_one_field_of_an_answer_is_a_chunk(field: str) -> None:
-    assert is_chunk(SimpleNamespace(**{field: "x"}))
-    assert not is_chunk(SimpleNamespace(**{f"{field}s_of_something": "x"}))
+    assert read_message(SimpleNamespace(**{field: "x"})) == {field: "x"}
+    with pytest.raises(NoAnswer):
+        read_message(SimpleNamespace(**{f"{field}s_of_something": "x"}))
 
 
 @pytest.mark.parametrize("thing", NO_CHUNKS, ids=lambda thing: type(thing).__name__)
