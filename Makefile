@@ -8,10 +8,11 @@
 #   make nightly   the coverage, the property tests with 20,000 examples each, and 300 mutants of the core, SEED=7 for others
 #   make mutants   what the tests of the core do not notice: 300 mutants, an hour on two cores; DRAW=60 SEED=7 for others
 #                  and the bugs that were written by hand, which must all be caught
-#   make peers     what other libraries make of the same streams, in .venv-peers; writes docs/comparison.md
-#   make pictures  the pictures of the README, from a recording and from docs/comparison.md
+#   make peers     what other libraries make of the same streams, in .venv-peers; writes docs/comparison.md and internals/comparison.md
+#   make pictures  the pictures of the README, from a recording and from docs/internals/comparison.md
 #   make recipes   the programs of the pages about SDKs, in .venv-peers, where every SDK is installed
 #   make docs      the site of the documents in build/site, checked; its pages opened in Chromium, where that is installed
+#   make dist      wheel and source archive in dist/, tested as installed on each Python that is there; PYTHONS="..." for more
 #   make clean     remove what was made
 
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
@@ -30,7 +31,7 @@ WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) 
 # The tests start hundreds of processes, each of which would compile the package again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test coverage bench performance peers pictures recipes docs nightly mutants clean
+.PHONY: demo test coverage bench performance peers pictures recipes docs dist nightly mutants clean
 .DELETE_ON_ERROR:
 
 demo: $(INSTALLED)
@@ -51,6 +52,12 @@ bench: $(INSTALLED)
 
 performance: $(INSTALLED)
 	$(BIN)/python benches/performance.py
+
+dist:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3" >&2; exit 1; }
+	test -x .venv-dist/bin/python || $(PYTHON) -m venv .venv-dist
+	.venv-dist/bin/python -m pip --disable-pip-version-check --no-input --quiet install build pyright twine uv
+	.venv-dist/bin/python tests/packaging/dist.py $(PYTHONS)
 
 nightly: coverage
 	$(BIN)/python -m pytest --hypothesis-profile=nightly

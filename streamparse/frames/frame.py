@@ -56,9 +56,9 @@ class Framer:
         """What ended the framing early."""
         self.is_cut = False
         """Whether the body has ended inside the JSON of a message; known once it was closed."""
-        self.received = 0
+        self.received: int = 0
         """How many bytes were taken in so far."""
-        self.singles = 0
+        self.singles: int = 0
         """How many messages `try_next` and templates took."""
         self.offset = 0
         """Where the data of the last of these begins."""

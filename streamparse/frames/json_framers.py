@@ -36,6 +36,8 @@ class NDJSON(LineFramer):
     `max_line` bounds the bytes before the LF, `max_event` those of the frame.
     """
 
+    received: int
+
     __slots__ = ()
 
     def feed(self, chunk: Chunk) -> list[Frame]:
@@ -56,7 +58,7 @@ class NDJSON(LineFramer):
         size = stop + 1 - at
         if stop <= at or self._carry or size > self._max_single or start + size > self._max_total:
             return None
-        self.offset = start
+        self.offset: int = start
         self.received = start + size
         self.singles += 1
         return data[at:stop]
@@ -73,7 +75,7 @@ class NDJSON(LineFramer):
         """End the body: its last line needs no LF."""
         last = bytes(self._carry)
         self._carry.clear()
-        self.is_cut = is_cut_value(last)
+        self.is_cut: bool = is_cut_value(last)
         return self._take([last], self.received - len(last)) if last else []
 
     def _take(self, lines: list[bytes], at: int) -> list[Frame]:
@@ -172,6 +174,8 @@ class JSONArray(Framer):
     space between the elements are dropped; anything else there is a frame too.  `max_event` bounds an element.
     """
 
+    received: int
+
     __slots__ = ("_has_cr", "_in_array", "_offset", "_scanner")
 
     def __init__(self, limits: Limits) -> None:
@@ -213,7 +217,7 @@ class JSONArray(Framer):
         received = self.received + len(chunk)
         if len(element) > self._max_event or received > self._max_total:
             return None
-        self.offset = self.received + chunk.find(b"{")
+        self.offset: int = self.received + chunk.find(b"{")
         self.received = received
         self.singles += 1
         return element
@@ -253,7 +257,7 @@ class JSONArray(Framer):
 
     def close(self) -> list[Frame]:
         """End the body: return the unfinished element, if there is one."""
-        self.is_cut = is_cut_value(bytes(self._carry))
+        self.is_cut: bool = is_cut_value(bytes(self._carry))
         return self._take_element(True)
 
     def _begin(self, chunk: bytes, at: int, before: int) -> int:
@@ -308,5 +312,5 @@ class JSONBody(Framer):
         data = bytes(self._carry)
         self._carry.clear()
         text = data.removeprefix(BOM)
-        self.is_cut = is_cut_value(text)
+        self.is_cut: bool = is_cut_value(text)
         return [Frame(text, b"", len(data) - len(text))] if text.strip() else []

@@ -83,9 +83,9 @@ class HTTPModel:
     """
 
     def __init__(self, endpoint: Endpoint, client: httpx.AsyncClient | None) -> None:
-        self.name = endpoint.name
-        self.provider = endpoint.provider
-        self.url = endpoint.url
+        self.name: str = endpoint.name
+        self.provider: str = endpoint.provider
+        self.url: str = endpoint.url
         if client is None:
             _import_httpx()  # it fails here where it is missing, and not at the first request
         self._endpoint = endpoint

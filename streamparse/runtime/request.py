@@ -76,16 +76,16 @@ class Request:
         tools_in: ToolsIn = "request",
     ) -> None:
         """Take the conversation, tools of any kind, and settings; raises TypeError for an unknown setting."""
-        self.history = history
-        self.tools = Toolset.of(tools)
-        self.settings = dict(settings or {})
+        self.history: History = history
+        self.tools: Toolset = Toolset.of(tools)
+        self.settings: dict[str, Any] = dict(settings or {})
         check_settings(self.settings)
-        self.number = number
-        self.run_id = run_id
+        self.number: int = number
+        self.run_id: str = run_id
         self.tools_in = tools_in
-        self.provider = ""
-        self.model = ""
-        self.wire = "auto"
+        self.provider: str = ""
+        self.model: str = ""
+        self.wire: str = "auto"
         self.dialects: Dialects = "auto"
         self.reasoning: Reasoning = "auto"
         self.lost: list[Loss] = []

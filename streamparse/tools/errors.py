@@ -74,11 +74,11 @@ class ToolError(Exception):
             raise ValueError(f"kind must be one of {get_args(ErrorKind)}, got {kind!r}")
         super().__init__(message)
         self.kind: ErrorKind = kind
-        self.message = str(message)
-        self.code = str(code)
-        self.details = {} if details is None else dict(details)
-        self.recoverable = kind != "fatal" if recoverable is None else bool(recoverable)
-        self.suggestion = str(suggestion or "")
+        self.message: str = str(message)
+        self.code: str = str(code)
+        self.details: dict[str, Any] = {} if details is None else dict(details)
+        self.recoverable: bool = kind != "fatal" if recoverable is None else bool(recoverable)
+        self.suggestion: str = str(suggestion or "")
 
 
 class ToolFailure(msgspec.Struct, frozen=True):

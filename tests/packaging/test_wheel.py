@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import runpy
 import subprocess
 import sys
 import tarfile
@@ -97,3 +99,23 @@ def test_the_source_archive_can_run_its_own_checks(built: Path) -> None:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {"Makefile", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", ".ci/run", "pyproject.toml"} <= names
     assert {"tests/conftest.py", "fixtures/streams/index.toml", "benches/performance.py", "examples/demo.py"} <= names
+
+
+def test_the_readme_of_the_index_has_no_picture_and_no_link_that_leads_nowhere_there(unpacked: Path) -> None:
+    [info] = unpacked.glob("*.dist-info")
+    metadata, _, readme = (info / "METADATA").read_text(encoding="utf-8").partition("\n\n")
+    assert "Description-Content-Type: text/markdown" in metadata
+    assert "Project-URL" not in metadata
+    assert "![" not in readme
+    assert [link for link in re.findall(r"\]\(([^)]+)\)", readme) if not link.startswith(("https://", "#"))] == []
+    assert "Every figure" in readme
+
+
+def test_with_a_home_the_links_of_the_readme_lead_there() -> None:
+    build = runpy.run_path(str(ROOT / "hatch_build.py"))
+    text = "![Two calls](docs/a.svg)\n\nSee [it](docs/a.md#b), [below](#c) and [that](https://example.org)."
+    write = build["write_index_readme"]
+    assert write(text, "") == "See it, [below](#c) and [that](https://example.org)."
+    assert write(text, "https://home.example/x") == (
+        "See [it](https://home.example/x/blob/main/docs/a.md#b), [below](#c) and [that](https://example.org)."
+    )

@@ -18,6 +18,8 @@ from streamparse.providers.openai_chat.completions import OpenAICompletions
 from streamparse.providers.openai_chat.wire import OpenAIChat
 from streamparse.providers.openai_responses.wire import OpenAIResponses
 from streamparse.reading.wire import Wire
+from streamparse.sink import Sink
+from streamparse.tools import Toolset
 
 
 @sp.tool(effect="read")
@@ -38,6 +40,8 @@ def feed(chunks: Iterable[bytes]) -> str:
                 assert_type(arguments, dict[str, Any])
             case Done(ok=ok):
                 assert_type(ok, bool)
+            case _:
+                pass
     return parser.response.content
 
 
@@ -103,7 +107,8 @@ async def ask(url: str) -> None:
     assert_type((await agent.run("?")).output, Invoice | None)
 
 
-def wires() -> list[type[Wire]]:
+def wires(sink: Sink) -> list[Wire]:
     """Every wire has the shape of one, which its row in the table does not show."""
-    chat: list[type[Wire]] = [OpenAIChat, OpenAICompletions, OllamaChat, OllamaGenerate, Cohere]
-    return [*chat, OpenAIResponses, Anthropic, Gemini, BedrockConverse]
+    made = (sink, Toolset(), sp.Limits())
+    chat: list[Wire] = [OpenAIChat(*made), OpenAICompletions(*made), OllamaChat(*made), OllamaGenerate(*made)]
+    return [*chat, Cohere(*made), OpenAIResponses(*made), Anthropic(*made), Gemini(*made), BedrockConverse(*made)]

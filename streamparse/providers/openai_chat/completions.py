@@ -35,8 +35,10 @@ class _LooseChunk(_Chunk, gc=False):
 class OpenAICompletions(ChunkWire[_Chunk]):
     """OpenAI's legacy completions: like chat chunks, but a choice holds plain `text`.  Local servers still speak it."""
 
+    ignored: int
+
     shape = _Chunk
-    loose_shape = _LooseChunk
+    loose_shape: ClassVar[Any] = _LooseChunk
 
     @staticmethod
     def claims(message: dict[str, Any], _event: bytes, /) -> bool:

@@ -50,9 +50,11 @@ _ITEMS: Final = ("annotations", "executed_tools", "images", "audio", "reasoning_
 class OpenAIChat(ChunkWire[Chunk]):
     """OpenAI Chat Completions, and everything that speaks like it."""
 
+    ignored: int
+
     shape = Chunk
-    loose_shape = LooseChunk
-    argument_texts = (
+    loose_shape: ClassVar[Any] = LooseChunk
+    argument_texts: ClassVar[tuple[tuple[str, ...], ...]] = (
         ("choices", "delta", "tool_calls", "function", "arguments"),
         ("choices", "message", "tool_calls", "function", "arguments"),
         ("choices", "delta", "function_call", "arguments"),
