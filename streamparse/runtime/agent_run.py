@@ -16,15 +16,11 @@ import anyio.lowlevel
 import msgspec
 
 from streamparse.events import ToolCallComplete, ToolCallDelta, ToolCallStart
-from streamparse.negotiate import NATIVE
-from streamparse.parser.composite import parse_response
-from streamparse.repair.refusals import read_refusal
-from streamparse.repair.review import find_failed_generation
 from streamparse.response import ParsedResponse
 from streamparse.runtime import loop
 from streamparse.runtime.agent_items import AgentItem, RunEnd, RunResult, Stopped, TurnEnd
 from streamparse.runtime.agent_settings import AgentSettings
-from streamparse.runtime.answer import Answer, Partials, RestoredAnswer, read_generation, repeat_calls
+from streamparse.runtime.answer import Answer, Partials, RestoredAnswer, find_refused_body, repeat_calls
 from streamparse.runtime.buffer import Buffer
 from streamparse.runtime.diary import Diary, read_decisions
 from streamparse.runtime.execution import attempt
@@ -36,8 +32,7 @@ from streamparse.runtime.model_failures import ModelError, ModelFailure, describ
 from streamparse.runtime.replay import PROGRAM_ENDED, OpenTurn
 from streamparse.runtime.request import Request
 from streamparse.runtime.rounds import WaitingCall
-from streamparse.runtime.run import Decision, Run
-from streamparse.runtime.runner import RunOptions
+from streamparse.runtime.run import Decision, Run, RunOptions
 from streamparse.runtime.threads import CallSoon, Failure, find_event_loop
 from streamparse.tools import read_output
 
@@ -202,8 +197,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
 
     def _cancel(self, heard: str | None) -> None:
         self._is_cancelled = True
-        now = self._clock()
-        self._diary.note_cancelled(now, heard)
+        self._diary.note_cancelled(now := self._clock(), heard)
         self._loop.take(loop.Interrupted(now, heard))
         if self._waiting is not None:
             self._waiting.cancel()
@@ -306,7 +300,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             failure = self._note_error(source.error)
             if failure.refuses_tools:
                 self._learn(request, None)
-            source = self._find_refused_body(source.error, request)
+            source = find_refused_body(source.error, request.tools)
             if source is None:
                 return loop.RequestFailed(failure, self._clock())
         if scope.cancelled_caught or request is None:
@@ -314,17 +308,11 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             return loop.RequestFailed(ModelFailure(why), self._read_clock_after(scope))
         return await self._read_answer(request, source, tier, is_last=send.is_last)
 
-    def _find_refused_body(self, error: BaseException, request: Request) -> Any:
-        """Find the answer in a refusal that holds what the model wrote (Groq), if calls can be read of it."""
-        body = read_refusal(error) if isinstance(error, Exception) else None
-        generation = None if body is None else find_failed_generation(parse_response(body))
-        return body if generation is not None and read_generation(generation, request.tools) is not None else None
-
     async def _read_answer(self, request: Request, source: Any, tier: int, *, is_last: bool) -> loop.Fact:
         reads_quoted = "quoted" in self._settings.runner.get("allow", ())
         answer = Answer(request, source, request.tools, reads_quoted=reads_quoted)
         self._diary.note_answering(request.provider, request.model)
-        only = self._find_allowed(is_last=is_last)
+        only = self._settings.find_allowed(is_last=is_last)
         own = RunOptions(self._diary.make_recorder(answer), suspends=self._suspends)
         turn = self._run_turn(answer, request.number, tier=tier, only=only, own=own)
         return await self._finish_answer(OpenAnswer(request, answer, turn))
@@ -335,13 +323,12 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         self._request = request = Request(send.history, number=send.number, run_id=self.id)
         if restored.answering is not None:
             request.provider, request.model = restored.answering.provider, restored.answering.model
-        own = RunOptions(
-            self._diary.make_recorder(answer, restored), restored.taken, self._suspends, decisions=self._decisions
-        )
-        only = self._find_allowed(is_last=send.is_last)
+        recorder = self._diary.make_recorder(answer, restored)
+        own = RunOptions(recorder, restored.taken, self._suspends, decisions=self._decisions)
+        only = self._settings.find_allowed(is_last=send.is_last)
         turn = self._run_turn(answer, send.number, tier=sent.tier, only=only, own=own)
         ended = await self._finish_answer(OpenAnswer(request, answer, turn))
-        if not restored.is_whole and isinstance(ended, loop.AnswerEnded):
+        if not restored.is_whole:
             return msgspec.structs.replace(ended, failure=PROGRAM_ENDED)
         return ended
 
@@ -358,22 +345,13 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         turn = self._run_turn(answer, int(number), tier=tier, own=own, run_id=run_id)
         self._request = request = Request(self._loop.history, number=int(number), run_id=run_id)
         ended = await self._finish_answer(OpenAnswer(request, answer, turn))
-        if isinstance(ended, loop.AnswerEnded):
-            return loop.Resumed(ended.results, ended.at, ended.waiting)
-        return ended
+        return loop.Resumed(ended.results, ended.at, ended.waiting)
 
     @property
     def _suspends(self) -> bool:
         """Whether the run is put off where only calls are left that wait for an approval."""
         wanted = self._settings.approvals
         return wanted == "stop" or (wanted is None and not self._is_attended)
-
-    def _find_allowed(self, *, is_last: bool) -> frozenset[str] | None:
-        """Return the names of the tools that may be called; None for all."""
-        if not is_last:
-            return None
-        output_tool = self._settings.output_tool
-        return frozenset() if output_tool is None else frozenset((output_tool.name,))
 
     def _run_turn(
         self, answer: Answer | RestoredAnswer, number: int, *, tier: int, only: frozenset[str] | None = None,
@@ -386,7 +364,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             own=own,
         )  # fmt: skip
 
-    async def _finish_answer(self, open_answer: OpenAnswer) -> loop.Fact:
+    async def _finish_answer(self, open_answer: OpenAnswer) -> loop.AnswerEnded:
         """Show the items of an answer until all its calls have results."""
         self._answer = open_answer
         if self._is_cancelled:
@@ -398,15 +376,8 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         return self._sum_up(open_answer, failure)
 
     def _learn(self, request: Request, answer: Answer | RestoredAnswer | None) -> None:
-        """Tell the learner what came of a request; without an answer the server took no tools."""
-        learner = self._settings.learner
         name = request.model or getattr(self._models[self._model], "name", "")
-        if learner is None or not name:
-            return
-        if answer is None:
-            learner.record(name, NATIVE, "refused")
-        for response in () if answer is None else answer.responses:
-            learner.observe(name, response, tool_names=request.tools.names)
+        self._settings.learn(name, request.tools, None if answer is None else answer.responses)
 
     def _note_error(self, error: BaseException) -> ModelFailure:
         """Keep what a model or its source raised, to raise it if nothing helps; say what it means."""

@@ -9,7 +9,8 @@ from typing import Any, Final, Literal, TypeAlias, TypedDict, cast, get_args
 
 import msgspec
 
-from streamparse.negotiate import CapabilityLearner, NegotiatedFormat
+from streamparse.negotiate import NATIVE, CapabilityLearner, NegotiatedFormat
+from streamparse.response import ParsedResponse
 from streamparse.runtime.history import History
 from streamparse.runtime.journal import Journal
 from streamparse.runtime.journal_file import JournalStore
@@ -122,6 +123,21 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
     def complaints(self) -> tuple[int, ...]:
         """How often each model is told that its answer is of no use."""
         return tuple(each.max_retries if isinstance(each, NegotiatedFormat) else MAX_COMPLAINTS for each in self.models)
+
+    def learn(self, model: str, tools: Toolset, responses: Iterable[ParsedResponse] | None) -> None:
+        """Tell the learner what came of a request; None says that the server took no tools."""
+        if self.learner is None or not model:
+            return
+        if responses is None:
+            self.learner.record(model, NATIVE, "refused")
+        for response in responses or ():
+            self.learner.observe(model, response, tool_names=tools.names)
+
+    def find_allowed(self, *, is_last: bool) -> frozenset[str] | None:
+        """Return the names of the tools that may be called, in the last answer that of the output alone; None: all."""
+        if not is_last:
+            return None
+        return frozenset() if self.output_tool is None else frozenset((self.output_tool.name,))
 
     def find_tier(self, state: RunState) -> int:
         """Return the tier that is unlocked now."""

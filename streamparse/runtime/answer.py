@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterable, Sequence
 from contextlib import suppress
 from itertools import takewhile
-from typing import Final
+from typing import Any, Final
 
 from streamparse.events import Done, Error, Event, ToolCallComplete, ToolCallDelta, ToolCallStart
 from streamparse.parser import StreamParser, TextParser
+from streamparse.parser.composite import parse_response
 from streamparse.parser.loops import describe_transport, drain
 from streamparse.parser.sources import AsyncSource, open_async_source
+from streamparse.repair.refusals import read_refusal
 from streamparse.repair.review import find_failed_generation
 from streamparse.response import ParsedResponse
 from streamparse.runtime.agent_items import Partial
@@ -140,6 +142,13 @@ def read_generation(text: str, tools: Toolset) -> tuple[TextParser, list[Event]]
     parser = TextParser("auto", tools=tools)
     events = [*parser.feed(text), *parser.close(stopped=True)]
     return (parser, events) if any(isinstance(event, ToolCallComplete) for event in events) else None
+
+
+def find_refused_body(error: BaseException, tools: Toolset) -> Any:
+    """Return the body of a refusal that holds what the model wrote (Groq), if calls can be read of it; else None."""
+    body = read_refusal(error) if isinstance(error, Exception) else None
+    generation = None if body is None else find_failed_generation(parse_response(body))
+    return body if generation is not None and read_generation(generation, tools) is not None else None
 
 
 class Partials:

@@ -12,7 +12,7 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-_MODE = 0o600  # a journal holds what users and tools say
+_MODE = 0o600  # bound: a journal holds what users and tools say
 
 
 class JournalBusy(RuntimeError):

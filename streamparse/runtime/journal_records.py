@@ -32,7 +32,7 @@ from streamparse.runtime.rounds import WaitingCall
 from streamparse.tools import Effect, ToolResult
 from streamparse.usage import TokenCounts
 
-VERSION: Final = 1
+VERSION: Final = 1  # source: the records of this module
 
 
 class _Record(msgspec.Struct, frozen=True, kw_only=True, tag_field="t", omit_defaults=True):

@@ -7,8 +7,19 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from functools import partial
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import anyio
@@ -23,6 +34,7 @@ from streamparse.runtime.buffer import Buffer
 from streamparse.runtime.execution import Execution, OpenCall, Outcome, attempt
 from streamparse.runtime.facts import ApprovalRequest, Open, Progress, Start
 from streamparse.runtime.rounds import WaitingCall
+from streamparse.runtime.steps import TakenStep
 from streamparse.runtime.threads import Failure, Job, Threads
 from streamparse.runtime.turn import Turn
 from streamparse.runtime.values import reduce_value
@@ -55,6 +67,20 @@ class Recorder(Protocol):
         """Write what was noted.  Raises what a disk does."""
 
 
+class RunOptions(NamedTuple):
+    """What an agent wants of one run: what takes it down, and what was taken down of it before.
+
+    `suspends` puts off calls that wait for an approval, once nothing else is left; `asks` are the indexes of calls that
+    need one whatever their tools say; `decisions` are those that were made before they asked, by key.
+    """
+
+    recorder: Recorder | None = None
+    restored: Sequence[TakenStep] = ()
+    suspends: bool = False
+    asks: Collection[int] = ()
+    decisions: Mapping[str, Decision] = MappingProxyType({})
+
+
 class Settings(msgspec.Struct, frozen=True):
     """What a run does not leave to its `Turn`, of the settings of a `ToolRunner`; see there."""
 
@@ -79,11 +105,7 @@ class Run(AsyncIterator[Item]):
         threads: Threads,
         turn: Turn,
         deps: Any,
-        *,
-        recorder: Recorder | None = None,
-        suspends: bool = False,
-        is_restored: bool = False,
-        decisions: Mapping[str, Decision] | None = None,
+        own: RunOptions,
     ) -> None:
         self._source = source
         self._settings = settings
@@ -100,11 +122,11 @@ class Run(AsyncIterator[Item]):
         self._reading = anyio.CancelScope()
         self._settled = anyio.Event()
         self._over = anyio.Event()
-        self._recorder = recorder
-        self._suspends = suspends  # once all that is left waits for an approval
-        self._decisions = dict(decisions or {})  # that were made before the call asked, by key
+        self._recorder = own.recorder
+        self._suspends = own.suspends  # once all that is left waits for an approval
+        self._decisions = dict(own.decisions)  # that were made before the call asked, by key
         self._decided: deque[facts.Approval] = deque()
-        self._is_restored = is_restored  # the turn goes on after the program that ran it has ended
+        self._is_restored = bool(own.restored)  # the turn goes on after the program that ran it has ended
         self._fault: Exception | None = None  # that nothing could be taken down
         self._unbegun = 0  # calls whose task has not had its first step
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import AsyncIterable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterable, Callable, Collection, Iterable
 from functools import partial
-from types import MappingProxyType, TracebackType
-from typing import Any, NamedTuple, Never, Self, TypedDict
+from types import TracebackType
+from typing import Any, Never, Self, TypedDict
 
 import anyio
 import anyio.abc
@@ -15,25 +15,11 @@ import anyio.abc
 from streamparse.limits import MIB
 from streamparse.repair import Gate, Guard
 from streamparse.runtime.admission import Allowed, read_allowed
-from streamparse.runtime.run import Batch, Decision, Recorder, Run, Settings
-from streamparse.runtime.steps import TakenStep, restore_turn
+from streamparse.runtime.run import Batch, Run, RunOptions, Settings
+from streamparse.runtime.steps import restore_turn
 from streamparse.runtime.threads import Threads
 from streamparse.runtime.turn import Turn
 from streamparse.tools import ToolResult
-
-
-class RunOptions(NamedTuple):
-    """What an agent wants of one run: what takes it down, and what was taken down of it before.
-
-    `suspends` puts off calls that wait for an approval, once nothing else is left; `asks` are the indexes of calls that
-    need one whatever their tools say; `decisions` are those that were made before they asked, by key.
-    """
-
-    recorder: Recorder | None = None
-    restored: Sequence[TakenStep] = ()
-    suspends: bool = False
-    asks: Collection[int] = ()
-    decisions: Mapping[str, Decision] = MappingProxyType({})
 
 
 class CommonOptions(TypedDict, total=False):
@@ -157,7 +143,7 @@ class ToolRunner:
         time_limit: float | None = None,
         tier: int | None = None,
         only: Collection[str] | None = None,
-        own: RunOptions | None = None,
+        own: RunOptions = RunOptions(),  # noqa: B008 - frozen
     ) -> Run:
         """Begin to read events, one by one or in lists as `feed` returns them, and to run the calls in them.
 
@@ -174,20 +160,13 @@ class ToolRunner:
         if self._run is not None:
             self._run.stop()
         limits = [each for each in (self._time_limit, time_limit) if each is not None]
-        own = own or RunOptions()
         machine = self._make_turn(
             self._settings.gate.restrict(tier, only),
-            time_limit=min(limits, default=None),
-            run_id=uuid.uuid4().hex if run_id is None else run_id,
-            number=turn,
-            epoch=self._wall_clock() - self._settings.clock(),
-            asks=own.asks,
-        )
-        restore_turn(machine, own.restored)
-        run = Run(
-            source, self._settings, self._threads, machine, deps, recorder=own.recorder, suspends=own.suspends,
-            is_restored=bool(own.restored), decisions=own.decisions,
+            time_limit=min(limits, default=None), run_id=uuid.uuid4().hex if run_id is None else run_id,
+            number=turn, epoch=self._wall_clock() - self._settings.clock(), asks=own.asks,
         )  # fmt: skip
+        restore_turn(machine, own.restored)
+        run = Run(source, self._settings, self._threads, machine, deps, own)
         if self._run is not None:
             run.take_over(self._run)
         self._run = run
