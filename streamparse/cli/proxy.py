@@ -53,6 +53,9 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="a name by which the proxy may be asked, and whose pages may ask, besides this machine's own"
         " (gate.example, *.example, * for any); repeatable",
     )
+    command.add_argument(
+        "--record", metavar="DIR", help="record the server's answers to this folder, without credentials"
+    )
     command.add_argument("--quiet", action="store_true", help="log failures alone, and not each request")
     command.set_defaults(run=_run)
 
@@ -69,6 +72,7 @@ def _run(arguments: argparse.Namespace) -> int:
             dialects=dialects,
             tools=arguments.tools,
             allowed_hosts=arguments.allow_host,
+            record=arguments.record,
         )
     except ValueError as error:
         raise CommandError(str(error)) from error

@@ -21,8 +21,9 @@ import anyio
 from streamparse.proxy import asgi, upstream
 from streamparse.proxy.asgi import Access, Receive, RequestRefused, Scope, Send
 from streamparse.proxy.client_request import CLIENT_WIRES, ClientRequest, make_error_response, read_client_request
-from streamparse.proxy.exchange import Exchange
+from streamparse.proxy.exchange import Ask, Exchange
 from streamparse.proxy.hosts import check_hosts
+from streamparse.proxy.recording import record_answers
 from streamparse.proxy.settings import Settings
 
 if TYPE_CHECKING:
@@ -93,7 +94,10 @@ class Proxy(AbstractAsyncContextManager["Proxy"]):
         self, request: httpx.Request, asked: ClientRequest | None, receive: Receive, access: Access
     ) -> None:
         """Ask the server and answer the client, until the client leaves."""
-        exchange = Exchange(partial(self.client.send, stream=True), self.settings, asked, access)
+        ask: Ask = partial(self.client.send, stream=True)
+        if self.settings.record is not None:
+            ask = record_answers(ask, self.settings.record)
+        exchange = Exchange(ask, self.settings, asked, access)
         async with anyio.create_task_group() as group:
 
             async def cancel_when_left() -> None:

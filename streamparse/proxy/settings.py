@@ -52,6 +52,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds until the server must have taken the connection."""
     read_timeout: float = 600.0
     """Seconds that the server may be silent."""
+    record: str | None = None
+    """The folder to which the server's answers are recorded, without credentials; None: they are not."""
     answer_timeout: float = 3600.0
     """Seconds from the question to the server until the client must have the end of the answer."""
 
