@@ -9,13 +9,11 @@ import argparse
 import asyncio
 import logging
 import socket
-from importlib.util import find_spec
 from typing import Any
 
 from streamparse import proxy
-from streamparse.cli.options import CommandError, add_dialect_option, read_dialects
-
-NEEDED = ("httpx", "uvicorn")
+from streamparse.cli.options import CommandError
+from streamparse.cli.proxy_options import add_options, make_proxy
 
 _SHUTDOWN_SECONDS = 3  # bound: the time until the process ends
 """Seconds that answers have to end in once a signal has come."""
@@ -29,22 +27,13 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command = commands.add_parser(
         "proxy",
         help="serve clients from a server, and make native calls of calls in its text",
-        description="Stand between clients and a server. Clients may speak OpenAI chat (/v1/chat/completions),"
-        " Anthropic (/v1/messages) or Ollama (/api/chat), whatever the server speaks; calls in its text reach them as"
-        " native ones. Every other request is passed through.",
+        description="Stand between clients and a server. Clients may speak OpenAI (/v1/chat/completions, or"
+        " /v1/responses), Anthropic (/v1/messages) or Ollama (/api/chat), whatever the server speaks; calls in its"
+        " text reach them as native ones. Every other request is passed through.",
     )
-    command.add_argument("--upstream", required=True, metavar="URL", help="the server: http://127.0.0.1:8080")
-    wires = ", ".join(name for name in proxy.PATHS if name != "openai-chat")
-    command.add_argument("--wire", default="openai-chat", help=f"what it speaks: openai-chat (the default), {wires}")
-    add_dialect_option(command)
+    add_options(command)
     command.add_argument("--host", default="127.0.0.1", help="where to listen; default: 127.0.0.1, this machine alone")
     command.add_argument("--port", type=int, default=8000, help="default: 8000; 0 takes a free one")
-    command.add_argument(
-        "--tools",
-        choices=("native", "prompt"),
-        default="native",
-        help="hand the tools to the server (the default), or teach them to the model in the system prompt",
-    )
     command.add_argument(
         "--allow-host",
         action="append",
@@ -54,6 +43,13 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         " (gate.example, *.example, * for any); repeatable",
     )
     command.add_argument(
+        "--trust-forwarded",
+        action="append",
+        default=[],
+        metavar="ADDRESS",
+        help="an address of a reverse proxy whose X-Forwarded-For names the client in the log; repeatable",
+    )
+    command.add_argument(
         "--record", metavar="DIR", help="record the server's answers to this folder, without credentials"
     )
     command.add_argument("--quiet", action="store_true", help="log failures alone, and not each request")
@@ -61,27 +57,24 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    missing = [name for name in NEEDED if find_spec(name) is None]
-    if missing:
-        raise CommandError(f"{' and '.join(missing)} not found: pip install 'llm-streamparse[proxy]'")
-    dialects = read_dialects(arguments)
-    try:
-        application = proxy.app(
-            arguments.upstream,
-            arguments.wire,
-            dialects=dialects,
-            tools=arguments.tools,
-            allowed_hosts=arguments.allow_host,
-            record=arguments.record,
-        )
-    except ValueError as error:
-        raise CommandError(str(error)) from error
-    _log_to_stderr(logging.WARNING if arguments.quiet else logging.INFO)
-    return _serve(application, arguments.host, arguments.port)
+    application = make_proxy(arguments, allowed_hosts=tuple(arguments.allow_host), record=arguments.record)
+    log_to_stderr(logging.WARNING if arguments.quiet else logging.INFO)
+    return _serve(application, arguments.host, arguments.port, arguments.trust_forwarded)
 
 
-def _serve(application: proxy.Proxy, host: str, port: int) -> int:
-    """Serve until a signal comes; the server's own headers are passed on, so uvicorn adds none."""
+def _serve(application: proxy.Proxy, host: str, port: int, trusted: list[str]) -> int:
+    """Serve until a signal comes."""
+    with listen(host, port) as listener:
+        address, number = listener.getsockname()[:2]
+        shown = f"[{address}]" if ":" in address else address
+        named = f", asking for {application.settings.model}" if application.settings.model else ""
+        print(f"listening on http://{shown}:{number}, in front of {application.settings.public_url}{named}", flush=True)
+        make_server(application, trusted).run(sockets=[listener])
+    return 0
+
+
+def make_server(application: proxy.Proxy, trusted: list[str]) -> Any:
+    """Return uvicorn's server; the headers of the proxy's server are passed on, so uvicorn adds none."""
     import uvicorn  # noqa: PLC0415 - an extra
 
     config = uvicorn.Config(
@@ -92,18 +85,16 @@ def _serve(application: proxy.Proxy, host: str, port: int) -> int:
         date_header=False,
         access_log=False,
         log_level="warning",
+        proxy_headers=bool(trusted),
+        forwarded_allow_ips=trusted or None,
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
     )
     logging.getLogger("uvicorn.error").addFilter(_is_worth_logging)
-    with _listen(host, port) as listener:
-        address, number = listener.getsockname()[:2]
-        shown = f"[{address}]" if ":" in address else address
-        print(f"listening on http://{shown}:{number}, in front of {application.settings.public_url}", flush=True)
-        uvicorn.Server(config).run(sockets=[listener])
-    return 0
+    return uvicorn.Server(config)
 
 
-def _log_to_stderr(level: int) -> None:
+def log_to_stderr(level: int) -> None:
+    """Write the proxy's log to stderr."""
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     proxy.LOGGER.addHandler(handler)
@@ -158,7 +149,8 @@ def _is_worth_logging(record: logging.LogRecord) -> bool:
     return record.exc_info is None or not isinstance(record.exc_info[1], asyncio.CancelledError)
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens; raise CommandError if it cannot."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family)

@@ -11,6 +11,7 @@
     max_retries = 2
     instructions = "Paths are absolute."
     context_window = 32768            # tokens
+    system_messages = "user"          # or "join": what a proxy makes of a system message after the first turn
 
     [profiles.local-coder.tools]
     definition_format = "ollama"      # an adapter, or a provider that has one
@@ -76,6 +77,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     max_retries: Annotated[int, msgspec.Meta(ge=0)] | None = None
     instructions: str = ""
     context_window: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    system_messages: Literal["user", "join"] | None = None
 
 
 class Configuration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

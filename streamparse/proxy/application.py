@@ -2,7 +2,8 @@
 
 | request | what happens |
 |---|---|
-| `POST /v1/chat/completions`, `/v1/messages`, `/api/chat` | asked of the server in its words, read, written anew |
+| `POST` to a path of `CLIENT_WIRES` | asked of the server in its words, read, written anew |
+| what `own_answers` lists | answered here |
 | the same without tools, in the server's own wire | passed through |
 | anything else | passed through |
 
@@ -21,8 +22,11 @@ import anyio
 from streamparse.proxy import asgi, upstream
 from streamparse.proxy.asgi import Access, Receive, RequestRefused, Scope, Send
 from streamparse.proxy.client_request import CLIENT_WIRES, ClientRequest, make_error_response, read_client_request
+from streamparse.proxy.counters import Counters
 from streamparse.proxy.exchange import Ask, Exchange
-from streamparse.proxy.hosts import check_hosts
+from streamparse.proxy.hosts import check_hosts, check_request, check_token
+from streamparse.proxy.models import Model, find_models_path, read_models
+from streamparse.proxy.own_answers import answer_here, is_answered_here, is_open
 from streamparse.proxy.recording import record_answers
 from streamparse.proxy.settings import Settings
 
@@ -35,6 +39,7 @@ class Proxy(AbstractAsyncContextManager["Proxy"]):
 
     def __init__(self, settings: Settings) -> None:
         self.settings: Settings = settings.validate()
+        self.counters = Counters()
         self._http: httpx.AsyncClient | None = None
         self._has_warned = False
 
@@ -71,14 +76,25 @@ class Proxy(AbstractAsyncContextManager["Proxy"]):
             await self._answer(scope, receive, access)
         finally:
             access.write_line()
+            self.counters.add("requests", access.wire or "none", str(access.status))
+            self.counters.add("answer_bytes", by=access.size)
 
     async def _answer(self, scope: Scope, receive: Receive, access: Access) -> None:
         wire = CLIENT_WIRES.get(scope["path"]) if scope["method"] == "POST" else None
+        access.wire = wire or ""
         try:
+            check_request(scope)
             check_hosts(scope, self.settings.allowed_hosts)
+            check_token(scope, "" if is_open(scope) else self.settings.token)
             body = await asgi.read_request(receive, self.settings.max_request, self.settings.request_timeout)
             if body is None:
                 access.has_left = True
+                return
+            if is_answered_here(scope, self.settings):
+                headers, written = await answer_here(
+                    scope, body, self.settings, self.counters, partial(self.list_models, scope["headers"])
+                )
+                await asgi.respond(access.send, 200, headers, written)
                 return
             asked = read_client_request(wire, body, self.settings) if wire is not None else None
             request = self._build_request(scope, body, asked)
@@ -88,6 +104,7 @@ class Proxy(AbstractAsyncContextManager["Proxy"]):
             closing = [] if error.is_read else [(b"connection", b"close")]
             await asgi.respond(access.send, error.status, headers + closing, written)
             return
+        access.note_request(asked.model if asked is not None else "", self.settings.wire)
         await self._exchange(request, asked, receive, access)
 
     async def _exchange(
@@ -97,7 +114,7 @@ class Proxy(AbstractAsyncContextManager["Proxy"]):
         ask: Ask = partial(self.client.send, stream=True)
         if self.settings.record is not None:
             ask = record_answers(ask, self.settings.record)
-        exchange = Exchange(ask, self.settings, asked, access)
+        exchange = Exchange(ask, self.settings, asked, access, self.counters)
         async with anyio.create_task_group() as group:
 
             async def cancel_when_left() -> None:
@@ -106,30 +123,58 @@ class Proxy(AbstractAsyncContextManager["Proxy"]):
                 group.cancel_scope.cancel()
 
             group.start_soon(cancel_when_left)
+            group.start_soon(exchange.keep_alive)
             await exchange.run(request)
             group.cancel_scope.cancel()
 
     def _build_request(self, scope: Scope, body: bytes, asked: ClientRequest | None) -> httpx.Request:
         """Return the request for the server; raise `RequestRefused` if it cannot be asked."""
         wire = self.settings.wire
-        if asked is None or asked.wire == wire:
+        if asked is None or not asked.changed or asked.wire == wire:
             target = upstream.read_target(scope)
         else:
-            target = upstream.make_path(self.settings, asked.model, streamed=asked.streamed)
+            model = self.settings.model or asked.model
+            target = upstream.make_path(self.settings, model, streamed=asked.streamed)
         client_wire, is_read = (asked.wire, asked.changed) if asked is not None else (None, False)
-        headers = upstream.make_request_headers(scope["headers"], client_wire, wire, is_read=is_read)
-        credentials = self.settings.credentials
-        if credentials and not self._has_warned and upstream.get_header(headers, b"authorization"):
+        headers = self._make_headers(scope["headers"], client_wire, is_read=is_read)
+        return self.client.build_request(
+            scope["method"],
+            upstream.make_url(self.settings, target),
+            headers=headers,
+            content=(asked.body if asked is not None else body) or None,
+        )
+
+    def _make_headers(self, came: asgi.Headers, client_wire: str | None, *, is_read: bool) -> asgi.Headers:
+        """Return the headers of a request to the server, with its own key and credentials if there are any."""
+        settings = self.settings
+        headers = upstream.make_request_headers(came, client_wire, settings.wire, is_read=is_read)
+        if settings.token or settings.key:
+            headers = upstream.replace_key(headers, settings.wire, settings.key)
+        if settings.credentials and not self._has_warned and upstream.get_header(headers, b"authorization"):
             asgi.LOGGER.warning(
                 "a client brings its own authorization: the upstream's name and password are not used for it"
             )
             self._has_warned = True
-        return self.client.build_request(
-            scope["method"],
-            upstream.make_url(self.settings, target),
-            headers=upstream.add_credentials(headers, credentials),
-            content=(asked.body if asked is not None else body) or None,
-        )
+        return upstream.add_credentials(headers, settings.credentials)
+
+    async def list_models(self, came: asgi.Headers | None = None) -> list[Model]:
+        """Ask the server for its models, with the headers that came from a client.
+
+        Raises `RequestRefused` if it gives no list of them.
+        """
+        httpx = upstream.load_httpx()
+        settings = self.settings
+        headers = self._make_headers(came or [], None, is_read=True)
+        url = upstream.make_url(settings, find_models_path(settings.wire).encode())
+        try:
+            answer = await self.client.send(self.client.build_request("GET", url, headers=headers))
+        except httpx.HTTPError as error:
+            raise RequestRefused(f"the server was not asked for its models: {error}", 502, "upstream_error") from error
+        models = read_models(answer.content)
+        if not models and not settings.model:
+            reason = f"the server lists no models (status {answer.status_code}): name one by --model"
+            raise RequestRefused(reason, answer.status_code if answer.is_error else 502, "upstream_error")
+        return models
 
     @property
     def client(self) -> httpx.AsyncClient:

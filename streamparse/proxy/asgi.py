@@ -2,7 +2,7 @@
 
 The log has one line for each request, on the logger `streamparse.proxy`, and nothing of its content.
 
-    127.0.0.1:50312 POST /v1/messages 200, 5213 bytes, 1.204 s
+    127.0.0.1:503 POST /v1/messages 200, 5213 bytes, 1.2 s, model m, anthropic to openai-chat, 1 calls (hermes plain)
     127.0.0.1:50312 POST /v1/messages 502, 96 bytes, 0.003 s: ConnectError: All connection attempts failed
 
 A request that was answered is `INFO`, one that failed here or at the server `WARNING`.  The query of a target is left
@@ -110,8 +110,14 @@ class Access:
         self._seconds: float | None = None  # until the last byte was sent
         self.status: Any = 0
         """The status that was sent; 0 before."""
+        self.wire = ""
+        """What the client speaks, if that is known."""
         self.reason = ""
         """Why the request failed, if it did."""
+        self.warning = ""
+        """What the operator should know of a request that did not fail."""
+        self.facts: list[str] = []
+        """What else the line says."""
         self.has_left = False
         """Whether the client has left; it may have had the whole answer by then."""
 
@@ -124,12 +130,23 @@ class Access:
         if message["type"] == "http.response.body" and not message.get("more_body", False):
             self._seconds = time.monotonic() - self._begun
 
+    @property
+    def size(self) -> int:
+        """How many bytes of the answer's body were sent."""
+        return self._size
+
+    def note_request(self, model: str, server_wire: str) -> None:
+        """Note for the log which model is asked, and in which words."""
+        self.facts += [f"model {model}"] if model else []
+        self.facts += [f"{self.wire} to {server_wire}"] if self.wire else []
+
     def write_line(self) -> None:
         """Write the line of the log."""
-        words = f": {_escape(self.reason)}" if self.reason else ""
+        words = "".join(f", {_escape(fact)}" for fact in self.facts)
+        words += f": {_escape(self.reason or self.warning)}" if self.reason or self.warning else ""
         words += ", the client left" if self.has_left and self._seconds is None else ""
         LOGGER.log(
-            logging.WARNING if self.reason or self.status >= 500 else logging.INFO,
+            logging.WARNING if self.reason or self.warning or self.status >= 500 else logging.INFO,
             "%s %s %s, %d bytes, %.3f s%s",
             self._client,
             _escape(self._asked),

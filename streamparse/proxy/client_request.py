@@ -17,18 +17,24 @@ import msgspec
 from msgspec.structs import replace
 
 from streamparse.dialects import Dialects
+from streamparse.emitting import Emitter
 from streamparse.json.json_safety import NotJSON, try_decode
 from streamparse.loss import Loss
 from streamparse.parser import StreamParser
 from streamparse.providers.adapters import ADAPTERS, READERS, write_request
 from streamparse.providers.emitters import EMITTERS
 from streamparse.providers.names import ADAPTER_OF_WIRE
+from streamparse.providers.ollama.emitter import OllamaGenerateEmitter
+from streamparse.providers.ollama.messages import read_generate
 from streamparse.providers.openai_chat.messages import OpenAI
+from streamparse.providers.openai_responses.client_tools import ClientTool, flatten_tools
 from streamparse.proxy.asgi import Headers, RequestRefused
 from streamparse.proxy.rewriter import Rewriter
 from streamparse.proxy.settings import Settings, choose_dialect_to_teach
+from streamparse.proxy.turns import arrange_turns
 from streamparse.tools import Toolset
 from streamparse.writing.adapter import Adapter
+from streamparse.writing.json_access import get_str
 from streamparse.writing.parts import Item, Message, Part
 from streamparse.writing.prompts import teach_tools
 from streamparse.writing.request import Request
@@ -37,11 +43,21 @@ from streamparse.writing.request_format import join_system_text
 CLIENT_WIRES: Final = {
     "/v1/chat/completions": "openai-chat",
     "/chat/completions": "openai-chat",
+    "/v1/responses": "openai-responses",
+    "/responses": "openai-responses",
     "/v1/messages": "anthropic",
     "/api/chat": "ollama-chat",
+    "/api/generate": "ollama-generate",
 }
 """The wire that a client speaks, by the path it asks."""
 
+_STREAMED_BY_DEFAULT: Final = ("ollama-chat", "ollama-generate")
+_WRITERS: Final[Mapping[str, type[Emitter]]] = {**EMITTERS, "ollama-generate": OllamaGenerateEmitter}
+_TOKEN_LIMITS: Final = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+
+_LEAST_ROOM: Final = 8  # bound: the part of a context that an answer has, however long its prompt seems
+
+_STORED: Final = ("previous_response_id", "conversation", "background", "prompt")
 _OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
 _COUNTED_ID: Final = re.compile(r"call_[0-9]{1,4}")
 
@@ -60,6 +76,10 @@ class ClientRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the answer is read and written anew; if not it is the server's own, byte for byte."""
     lost: frozenset[str] = frozenset()
     """The names of what the server's wire has no place for."""
+    declared: dict[str, ClientTool] = {}
+    """How the client declared tools that the model knows under another name, by that name."""
+    is_unread: bool = False
+    """Whether there are tools, and yet no calls are looked for in the text of the answer."""
 
     @property
     def model(self) -> str:
@@ -75,11 +95,13 @@ class ClientRequest(msgspec.Struct, frozen=True, kw_only=True):
         dialects = _choose_dialects_to_read(settings.dialects, settings.tools == "prompt") if self.tools else ()
         parser = StreamParser(settings.wire, dialects=dialects, tools=self.tools, limits=settings.limits)
         options = self.request.get("stream_options")
-        emitter = EMITTERS[self.wire](
+        own: dict[str, Any] = {"declared": self.declared} if self.declared else {}
+        emitter = _WRITERS[self.wire](
             model=self.model,
             call_id=_make_call_ids(),
             signed=settings.wire == "anthropic",
             usage="apart" if isinstance(options, dict) and options.get("include_usage") else "end",
+            **own,
         )
         return Rewriter(parser, emitter)
 
@@ -88,36 +110,106 @@ def read_client_request(wire: str, body: bytes, settings: Settings) -> ClientReq
     """Read a client's request; None if it cannot be understood here, and the server has to answer it.
 
     Raises `RequestRefused` for one that cannot be translated for a server of another wire, because it is no JSON object
-    or nested too deeply, and for one that asks for several answers where only one can be read.
+    or nested too deeply, for one that asks for several answers where only one can be read, and for one that goes on
+    from what its server should have kept.
     """
     request = try_decode(_OBJECT.decode, body)
     if request is None:
         if wire != settings.wire:
             raise RequestRefused("the body of the request is no JSON object")
         return None
-    tools = _read_tools(request)
-    stream = request.get("stream")
-    streamed = wire == "ollama-chat" if stream is None else bool(stream)  # Ollama streams by default
-    dialect = choose_dialect_to_teach(settings.dialects) if settings.tools == "prompt" and _has_tools(request) else None
-    understood = wire == settings.wire and dialect is None
-    several = _is_for_several(wire, request)
-    # Events have no place for several answers at once, or for the probabilities of tokens.
-    if understood and (several or request.get("logprobs") or not tools):
-        return ClientRequest(wire=wire, request=request, body=body, tools=Toolset(), streamed=streamed, changed=False)
-    if several:
-        raise RequestRefused("n: this server is asked in other words, of which one answer at a time can be read")
     try:
-        sent, lost = (body, frozenset[str]()) if understood else _translate(request, wire, settings.wire, dialect)
+        return _read_request(wire, request, body, settings)
     except (RecursionError, NotJSON) as error:
         raise RequestRefused("the request is nested too deeply") from error
-    return ClientRequest(wire=wire, request=request, body=sent, tools=tools, streamed=streamed, changed=True, lost=lost)
+
+
+def _read_request(wire: str, request: dict[str, Any], body: bytes, settings: Settings) -> ClientRequest:
+    streamed = _is_streamed(wire, request)
+    dialect = choose_dialect_to_teach(settings.dialects) if settings.tools == "prompt" and _has_tools(request) else None
+    is_same = wire == settings.wire or (wire, settings.wire) == ("ollama-generate", "ollama-chat")
+    understood = is_same and dialect is None
+    several = _is_for_several(wire, request)
+    tools = _read_tools(request)
+    # Events have no place for several answers at once, or for the probabilities of tokens.
+    if understood and (several or request.get("logprobs") or not tools or _parses_calls_itself(settings)):
+        return ClientRequest(
+            wire=wire,
+            request=request,
+            body=_fit(request, settings, body),
+            tools=Toolset(),
+            streamed=streamed,
+            changed=False,
+            is_unread=bool(tools),
+        )
+    if several:
+        raise RequestRefused("n: this server is asked in other words, of which one answer at a time can be read")
+    lost: list[Loss] = []
+    came, declared = request, dict[str, ClientTool]()
+    if wire == "openai-responses":
+        _refuse_stored(request)
+        request, declared = flatten_tools(request, lost)
+        tools = _read_tools(request)
+    if understood:
+        sent = _fit(request, settings, body if request == came else None)
+    else:
+        sent = _translate(request, wire, settings, dialect, lost)
+    return ClientRequest(
+        wire=wire,
+        request=request,
+        body=sent,
+        tools=tools,
+        streamed=streamed,
+        changed=True,
+        lost=frozenset(loss.keyword for loss in lost if not loss.warning),
+        declared=declared,
+    )
+
+
+def _fit(sent: dict[str, Any], settings: Settings, body: bytes | None = None) -> bytes:
+    """Return a request for the model and the context that the server has; `body` is the same request as it came."""
+    changes: dict[str, Any] = {}
+    if settings.model and settings.wire != "gemini":  # whose path names the model
+        changes["model"] = settings.model
+    if settings.context:
+        # The estimate may be far too large: an answer of one token would tell nobody why.
+        room = max(settings.context // _LEAST_ROOM, settings.context - estimate_tokens(sent))
+        limits = {name: sent.get(name) for name in _TOKEN_LIMITS}
+        changes |= {name: room for name, limit in limits.items() if isinstance(limit, int) and limit > room}
+    if body is not None and changes.items() <= sent.items():
+        return body
+    return msgspec.json.encode(sent | changes)
+
+
+def estimate_tokens(request: Mapping[str, Any]) -> int:
+    """Estimate the tokens of a request, rather too many than too few: a token for each three bytes of its JSON."""
+    return len(msgspec.json.encode(request)) // 3
+
+
+def _parses_calls_itself(settings: Settings) -> bool:
+    """Whether the server is asked as Responses, and no calls are looked for in its text: it knows its own items."""
+    return settings.wire == "openai-responses" and settings.dialects in ("auto", "reasoning", ())
+
+
+def _refuse_stored(request: Mapping[str, Any]) -> None:
+    """Refuse what goes on from something that an earlier answer left at the server: nothing is kept here."""
+    items = request.get("input")
+    has_reference = isinstance(items, list) and any(get_str(item, "type") == "item_reference" for item in items)
+    named = [name for name in _STORED if request.get(name)] + ["item_reference"] * has_reference
+    if named:
+        raise RequestRefused(f"{named[0]}: nothing is stored here, so send the whole conversation as `input`")
 
 
 def make_error_response(wire: str | None, status: int, code: str, reason: str) -> tuple[Headers, bytes]:
     """Return the headers and the body of an error, in the words of the client's wire if it is known."""
     if wire is None:
         return [(b"content-type", b"text/plain; charset=utf-8")], reason.encode() + b"\n"
-    return [(b"content-type", b"application/json")], EMITTERS[wire]().write_error_body(code, reason, status)
+    return [(b"content-type", b"application/json")], _WRITERS[wire]().write_error_body(code, reason, status)
+
+
+def _is_streamed(wire: str, request: dict[str, Any]) -> bool:
+    stream = request.get("stream")
+    return wire in _STREAMED_BY_DEFAULT if stream is None else bool(stream)
 
 
 def _is_for_several(wire: str, request: dict[str, Any]) -> bool:
@@ -157,6 +249,8 @@ def _read_tool(tool: Any) -> Toolset:
 
 _REWRITTEN: Final = ("tools", "tool_choice", "parallel_tool_calls", "logprobs", "top_logprobs")
 """The settings that are kept from a server without tools."""
+_TEMPLATED: Final = ("openai-chat", "ollama-chat")
+"""The wires whose servers write a conversation with the template of the model."""
 _TURN_FIELDS: Final = ("messages", "system")
 _CALL_FIELDS: Final = ("tool_calls", "function_call", "tool_call_id", "tool_name")
 _CALL_BLOCKS: Final = ("tool_use", "tool_result")
@@ -174,7 +268,7 @@ def _choose_dialects_to_read(dialects: Dialects, teaches: bool) -> Dialects:
 
 def _has_tools(request: Mapping[str, Any]) -> bool:
     """Whether a request declares tools, or has calls in its history: a server without tools knows neither."""
-    messages = request.get("messages")
+    messages = request.get("messages") or request.get("input")
     history = messages if isinstance(messages, list) else []
     return bool(request.get("tools")) or any(map(_has_calls, history))
 
@@ -184,27 +278,38 @@ def _has_calls(message: Any) -> bool:
         return False
     content = message.get("content")
     blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
-    return any(message.get(key) for key in _CALL_FIELDS) or any(block.get("type") in _CALL_BLOCKS for block in blocks)
+    is_call = get_str(message, "type").startswith(("function_call", "custom_tool_call"))  # an item of Responses
+    return (
+        is_call
+        or any(message.get(key) for key in _CALL_FIELDS)
+        or any(block.get("type") in _CALL_BLOCKS for block in blocks)
+    )
 
 
 def _translate(
-    request: Mapping[str, Any], source: str, target: str, dialect: str | None
-) -> tuple[bytes, frozenset[str]]:
-    """Return the body in the words of the wire `target`, and the names of what it does not say.
+    request: Mapping[str, Any], source: str, settings: Settings, dialect: str | None, lost: list[Loss]
+) -> bytes:
+    """Return the body in the words of the server's wire, and add what it does not say.
 
     With a `dialect` the tools are taught in it, and not handed over; without, the two wires differ.
     """
-    lost: list[Loss] = []
-    read = READERS[ADAPTER_OF_WIRE[source]](request, lost)
-    if source == target and dialect is not None:
-        sent = _teach_in_place(request, read, source, dialect, lost)
-        lost = [loss for loss in lost if loss.place != "request" or loss.keyword in _REWRITTEN]
-    else:
-        asked = read if dialect is None else teach_tools(read, dialect, lost)
-        sent = write_request(asked, ADAPTER_OF_WIRE[target], lost)
-        if target == "openai-chat" and asked.stream:
-            sent["stream_options"] = {"include_usage": True}  # other wires always send the counts
-    return msgspec.json.encode(sent), frozenset(loss.keyword for loss in lost if not loss.warning)
+    target = settings.wire
+    if source == "ollama-generate":
+        source, request = "ollama-chat", read_generate(request, lost)
+    unread: list[Loss] = []
+    read = READERS[ADAPTER_OF_WIRE[source]](request, unread)
+    if source == target and dialect is not None and source in _ADAPTERS:
+        sent = _teach_in_place(request, read, source, dialect, unread)
+        lost += [loss for loss in unread if loss.place != "request" or loss.keyword in _REWRITTEN]
+        return _fit(sent, settings)
+    lost += unread
+    if target in _TEMPLATED:
+        read = replace(read, messages=arrange_turns(read.messages, settings.system_messages, lost))
+    asked = read if dialect is None else teach_tools(read, dialect, lost)
+    sent = write_request(asked, ADAPTER_OF_WIRE[target], lost)
+    if target == "openai-chat" and asked.stream:
+        sent["stream_options"] = {"include_usage": True}  # other wires always send the counts
+    return _fit(sent, settings)
 
 
 def _teach_in_place(

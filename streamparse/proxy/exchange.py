@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import anyio
 
-from streamparse.providers.emitters import EMITTERS
 from streamparse.proxy.asgi import Access, Headers, finish, respond, start
 from streamparse.proxy.client_request import ClientRequest, make_error_response
+from streamparse.proxy.counters import Counters, list_calls
 from streamparse.proxy.rewriter import Rewriter
 from streamparse.proxy.settings import Settings
 from streamparse.proxy.upstream import keep_end_to_end, load_httpx, make_client_headers, make_lost_header
@@ -25,6 +26,10 @@ _JSON: Final = "application/json"
 _DRAIN_SECONDS: Final = 1.0  # bound: the wait for the end of a body after the end of its answer
 _DRAIN_BYTES: Final = 65_536  # bound: what is read of it
 _FAREWELL_SECONDS: Final = 1.0  # bound: the wait for a slow client that takes the end of its answer
+_EVENTS: Final = "text/event-stream"
+_UNBUFFERED: Final = (b"x-accel-buffering", b"no")
+"""Tells nginx to pass each piece on as it comes."""
+_UNREAD: Final = (b"streamparse-unread", b"tools")
 _EMPTY: Final = (204, 205, 304)
 """The statuses of answers that have no body."""
 _STATUSES: Final = range(200, 600)
@@ -34,13 +39,18 @@ _STATUSES: Final = range(200, 600)
 class Exchange:
     """One request to the server, and its answer to the client."""
 
-    def __init__(self, ask: Ask, settings: Settings, asked: ClientRequest | None, access: Access) -> None:
+    def __init__(
+        self, ask: Ask, settings: Settings, asked: ClientRequest | None, access: Access, counters: Counters
+    ) -> None:
         self._ask = ask
         self._settings = settings
         self._asked = asked
         self._access = access
+        self._counters = counters
         self._send = access.send
         self._streaming: Rewriter | None = None
+        if asked is not None and asked.is_unread:
+            access.warning = "the request has tools, and calls in the text of its answer are not looked for"
 
     async def run(self, request: httpx.Request) -> None:
         """Send the request, and the answer on, for as long as the answer may take."""
@@ -50,6 +60,15 @@ class Exchange:
         if limit.cancelled_caught:
             with anyio.move_on_after(_FAREWELL_SECONDS):
                 await self._break_off(504, f"the answer was not whole after {seconds:g} seconds")
+
+    async def keep_alive(self) -> None:
+        """Send a comment where a stream of events has been silent: what stands between may close an idle connection."""
+        while True:
+            before = self._access.size
+            await anyio.sleep(self._settings.keep_alive)
+            writes_events = self._streaming is not None and _EVENTS in self._streaming.emitter.content_type
+            if writes_events and self._access.status and self._access.size == before:
+                await self._send({"type": "http.response.body", "body": b": keep-alive\n\n", "more_body": True})
 
     # -- inside ----------------------------------------------------------------------------------------
 
@@ -64,7 +83,8 @@ class Exchange:
         try:
             await self._relay(response)
         except httpx.HTTPError as error:
-            await self._break_off(502, _describe(error), _describe_for_log(error))
+            status = 504 if isinstance(error, httpx.TimeoutException) else 502
+            await self._break_off(status, _describe(error), _describe_for_log(error))
         finally:
             with anyio.CancelScope(shield=True):
                 await response.aclose()
@@ -96,7 +116,8 @@ class Exchange:
 
     async def _pass_on(self, response: httpx.Response) -> None:
         """Pass an answer on, byte for byte."""
-        await start(self._send, response.status_code, keep_end_to_end(response.headers.raw))
+        unread = [_UNREAD] if self._asked is not None and self._asked.is_unread else []
+        await start(self._send, response.status_code, [*keep_end_to_end(response.headers.raw), *unread])
         async for chunk in response.aiter_raw():
             await self._send({"type": "http.response.body", "body": chunk, "more_body": True})
         await finish(self._send)
@@ -110,7 +131,8 @@ class Exchange:
         feed, send = rewriter.feed, self._send
         chunks = _iterate_body(response)
         self._streaming = rewriter
-        await start(send, response.status_code, self._make_headers(response, asked, EMITTERS[asked.wire].content_type))
+        headers = self._make_headers(response, asked, rewriter.emitter.content_type)
+        await start(send, response.status_code, [*headers, _UNBUFFERED])
         async for chunk in chunks:
             data = feed(chunk)
             if data:
@@ -119,7 +141,7 @@ class Exchange:
                 break
         data = rewriter.close()
         self._streaming = None
-        self._access.reason = rewriter.problem
+        self._note_answer(rewriter)
         await send({"type": "http.response.body", "body": data})
         if not rewriter.emitter.over:
             await _drain(chunks)
@@ -143,7 +165,7 @@ class Exchange:
         written = rewriter.whole()
         if may_stay and rewriter.can_stay(own := b"".join(pieces)):
             written = own
-        self._access.reason = rewriter.problem
+        self._note_answer(rewriter)
         status = 502 if rewriter.failed else response.status_code
         await respond(self._send, status, self._make_headers(response, asked, _JSON), written)
         if not rewriter.emitter.over:
@@ -168,6 +190,18 @@ class Exchange:
             self._access.reason = _describe_for_log(error)
         body = rewriter.write_failure(response.status_code)
         await respond(self._send, response.status_code, self._make_headers(response, asked, _JSON), body)
+
+    def _note_answer(self, rewriter: Rewriter) -> None:
+        """Count what an answer held, and note it for the log."""
+        response = rewriter.response
+        self._counters.add_answer(response)
+        self._access.reason = rewriter.problem
+        found = Counter(f"{dialect} {place}" for dialect, place in list_calls(response))
+        self._access.facts += [f"{number} calls ({where})" for where, number in found.items()]
+        repaired = sum(call.source == "repaired" for call in response.tool_calls)
+        self._access.facts += [f"{repaired} repaired"] if repaired else []
+        broken = len(response.broken_calls)
+        self._access.facts += [f"{broken} broken"] if broken else []
 
     def _make_headers(self, response: httpx.Response, asked: ClientRequest, content_type: str) -> Headers:
         return [*make_client_headers(response.headers.raw, content_type), *make_lost_header(asked.lost)]

@@ -1,4 +1,4 @@
-"""Which hosts and which pages may ask a proxy that listens on this machine.
+"""Which requests are answered: of which hosts and pages, with which key, in which method.
 
 A name that a stranger owns can be made to lead to 127.0.0.1 (DNS rebinding): his page then reaches whatever listens
 there, and reads the answers.  His name is what gives it away, for the browser sends it as `Host`.  A page can also ask
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from hmac import compare_digest
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Final
 
@@ -43,6 +44,31 @@ def check_hosts(scope: Scope, allowed: Sequence[str]) -> None:
             _check("host", _read_host(text), arrived, allowed)
         elif name.lower() == b"origin" and (page := _read_page(text)) is not None:
             _check("origin", page, arrived, allowed)
+
+
+_TUNNELS: Final = ("CONNECT", "TRACE")
+_KEYS: Final = (b"authorization", b"x-api-key", b"x-goog-api-key")
+
+
+def check_request(scope: Scope) -> None:
+    """Raise `RequestRefused` for what no client of a model sends: a tunnel, an echo, a body of two lengths.
+
+    A body with both a length and a coding may be read otherwise by the next server (RFC 9112, section 6.1).
+    """
+    if scope["method"] in _TUNNELS:
+        raise RequestRefused(f"{scope['method']} is not answered here", 405, is_read=False)
+    names = {name.lower() for name, _ in scope["headers"]}
+    if {b"content-length", b"transfer-encoding"} <= names:
+        raise RequestRefused("a body has a length or a transfer coding, and not both", is_read=False)
+
+
+def check_token(scope: Scope, token: str) -> None:
+    """Raise `RequestRefused` if there is a token and a request does not bring it as its key."""
+    if not token:
+        return
+    brought = [value for name, value in scope["headers"] if name.lower() in _KEYS]
+    if not any(compare_digest(value.removeprefix(b"Bearer "), token.encode()) for value in brought):
+        raise RequestRefused("the key of the request is not the one for this proxy", 401, "invalid_api_key")
 
 
 def _check(header: str, host: str, arrived: str, allowed: Sequence[str]) -> None:

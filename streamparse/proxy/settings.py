@@ -14,6 +14,7 @@ from streamparse.parser import StreamParser
 from streamparse.providers.endpoints import PATHS
 from streamparse.providers.names import PROVIDERS
 from streamparse.providers.wires import find_wire_name
+from streamparse.proxy.turns import SystemMessages
 from streamparse.unknown_names import list_known
 from streamparse.writing.prompts import PROMPTS
 
@@ -40,6 +41,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     tools: ToolMode = "native"
     """Whether the server gets the tools in a field of their own, or in the system prompt."""
     limits: Limits = Limits()
+    model: str = ""
+    """The model that is asked, whatever a client names; "" leaves the client's name."""
+    context: int = 0
+    """Tokens that a prompt and its answer may have together; a larger `max_tokens` is cut.  0: not known."""
+    system_messages: SystemMessages = "user"
+    """What becomes of a system message after the first turn."""
+    key: str = ""
+    """The key for the server, instead of the clients'."""
+    token: str = ""
+    """The only key that clients may bring; it goes no further.  "": whatever they bring is the server's."""
     max_request: int = 64 * 1024 * 1024
     """Bytes of a request; more is answered with status 413."""
     max_answer: int = 64 * 1024 * 1024
@@ -52,6 +63,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds until the server must have taken the connection."""
     read_timeout: float = 600.0
     """Seconds that the server may be silent."""
+    keep_alive: float = 15.0
+    """Seconds of silence in a stream of events after which a comment is sent; a proxy in between waits 30 to 60."""
     record: str | None = None
     """The folder to which the server's answers are recorded, without credentials; None: they are not."""
     answer_timeout: float = 3600.0

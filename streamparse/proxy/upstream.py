@@ -13,7 +13,14 @@ from http.cookiejar import DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from streamparse.providers.endpoints import ANTHROPIC_VERSION, KEY_HEADERS, is_plain_path, join_path, write_path
+from streamparse.providers.endpoints import (
+    ANTHROPIC_VERSION,
+    KEY_HEADERS,
+    is_plain_path,
+    join_path,
+    write_key_headers,
+    write_path,
+)
 from streamparse.proxy.asgi import Headers, RequestRefused, Scope
 from streamparse.proxy.settings import Settings
 
@@ -28,6 +35,9 @@ _HOP_BY_HOP: Final = frozenset(
 _OWN_HEADERS: Final = frozenset((b"host", b"content-length", b"expect"))
 _BODY_HEADERS: Final = frozenset(b"content-length content-encoding content-type etag content-md5".split())
 _KEY_HEADERS: Final = {wire: name.encode() for wire, name in KEY_HEADERS.items()}
+_PRIVATE_HEADERS: Final = frozenset(
+    b"authorization x-api-key x-goog-api-key api-key cookie openai-organization openai-project".split()
+)
 _ANTHROPIC_HEADERS: Final = (b"x-api-key", b"anthropic-")
 _ANTHROPIC_VERSION: Final = ANTHROPIC_VERSION.encode()
 _GOOGLE_TOKEN: Final = b"ya29."  # an access token of Google's is no key: it is accepted only as a bearer
@@ -156,6 +166,13 @@ def add_credentials(headers: Headers, credentials: bytes) -> Headers:
     if not credentials or get_header(headers, b"authorization"):
         return headers
     return [*headers, (b"authorization", credentials)]
+
+
+def replace_key(headers: Headers, wire: str, key: str) -> Headers:
+    """Return the headers with this key, or none, in place of what a client brought: keys, accounts and cookies."""
+    kept = [header for header in headers if header[0] not in _PRIVATE_HEADERS]
+    written = write_key_headers(wire, key).items() if key else ()
+    return [*kept, *((name.encode(), value.encode()) for name, value in written if name != "anthropic-version")]
 
 
 def get_header(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bytes:

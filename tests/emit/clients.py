@@ -12,10 +12,14 @@ import ollama
 import openai
 from serving import Upstream, serving
 
-__all__ = ["CLIENT_WIRES", "Clients", "Heard", "clients"]
+__all__ = ["CLIENT_WIRES", "AnswerFailed", "Clients", "Heard", "clients"]
 
 MESSAGES: Any = [{"role": "user", "content": "x"}]
-CLIENT_WIRES = ("openai-chat", "anthropic", "ollama-chat")
+CLIENT_WIRES = ("openai-chat", "openai-responses", "anthropic", "ollama-chat")
+
+
+class AnswerFailed(Exception):
+    """A response failed: OpenAI's client hands that out as any other event."""
 
 
 class Heard(NamedTuple):
@@ -51,6 +55,8 @@ class Clients:
         match wire:
             case "openai-chat":
                 return _openai(self._openai, streamed=streamed)
+            case "openai-responses":
+                return _responses(self._openai, streamed=streamed)
             case "anthropic":
                 return _anthropic(self._anthropic, streamed=streamed)
             case _:
@@ -89,6 +95,31 @@ def _completion(completion: Any, chunks: list[Any]) -> Heard:
     thought = getattr(message, "reasoning_content", None) or ""
     tokens = completion.usage.completion_tokens if completion.usage else None
     return Heard(text, thought, read, choice.finish_reason, tokens, [*chunks, completion])
+
+
+def _responses(client: openai.OpenAI, *, streamed: bool) -> Heard:
+    if not streamed:
+        return _response(client.responses.create(model="m", input="x"), [])
+    events = list(client.responses.create(model="m", input="x", stream=True))
+    assert [event.sequence_number for event in events] == list(range(len(events)))
+    last: Any = events[-1]
+    if last.type == "response.failed":
+        raise AnswerFailed(last.response.error)
+    with client.responses.stream(model="m", input="x") as stream:
+        summed = [event for event in stream if event.type in ("response.completed", "response.incomplete")]
+    return _response(summed[-1].response, events)
+
+
+def _response(response: Any, events: list[Any]) -> Heard:
+    parts = [part for item in response.output if item.type == "message" for part in item.content]
+    texts = [part.refusal if part.type == "refusal" else part.text for part in parts]
+    thoughts = [part.text for item in response.output if item.type == "reasoning" for part in item.content or ()]
+    functions = [item for item in response.output if item.type == "function_call"]
+    calls = [(call.call_id, call.name, json.loads(call.arguments)) for call in functions]
+    details = response.incomplete_details
+    reason = details.reason if details else "tool_calls" if calls else response.status
+    tokens = response.usage.output_tokens if response.usage else None
+    return Heard("".join(texts), "".join(thoughts), calls, reason, tokens, [*events, response])
 
 
 def _is_json(text: str) -> bool:

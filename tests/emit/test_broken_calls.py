@@ -18,9 +18,14 @@ TOOLS = [{"name": "get_weather", "parameters": SCHEMA}]
 ARGUMENTS = '{"city": "Zürich", "days": 3}'
 CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Zürich", "days": 3}}\n</tool_call>'
 ZURICH = ("get_weather", {"city": "Zürich", "days": 3})
-CUT = {"openai-chat": "length", "anthropic": "max_tokens", "ollama-chat": "length"}
-_COUNTED = {"openai-chat": None, "anthropic": {"input_tokens": 0, "output_tokens": 0}, "ollama-chat": None}
-CALLED = {"openai-chat": "tool_calls", "anthropic": "tool_use", "ollama-chat": "stop"}
+CUT = {"openai-chat": "length", "openai-responses": "incomplete", "anthropic": "max_tokens", "ollama-chat": "length"}
+_COUNTED = {
+    "openai-chat": None,
+    "openai-responses": None,
+    "anthropic": {"input_tokens": 0, "output_tokens": 0},
+    "ollama-chat": None,
+}
+CALLED = {"openai-chat": "tool_calls", "openai-responses": "completed", "anthropic": "tool_use", "ollama-chat": "stop"}
 
 every_wire = pytest.mark.parametrize("wire", EMITTERS)
 

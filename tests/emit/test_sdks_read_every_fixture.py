@@ -12,7 +12,7 @@ import anthropic
 import ollama
 import openai
 import pytest
-from clients import CLIENT_WIRES, Clients, Heard, clients
+from clients import CLIENT_WIRES, AnswerFailed, Clients, Heard, clients
 from cuts import events_of
 from emission import told, until_failure
 from thoroughness import is_nightly
@@ -24,9 +24,10 @@ from streamparse.providers.emitters import EMITTERS
 FOLDER = Path(__file__).parents[2] / "fixtures" / "streams"
 TOOLS: list[dict[str, Any]] = json.loads((FOLDER / "tools.json").read_text(encoding="utf-8"))
 INDEX: dict[str, dict[str, Any]] = tomllib.loads((FOLDER / "index.toml").read_text(encoding="utf-8"))
-FAILURES = (openai.APIError, anthropic.APIError, ollama.ResponseError)
+FAILURES = (AnswerFailed, openai.APIError, anthropic.APIError, ollama.ResponseError)
 WORDS = {
     "openai-chat": dict.fromkeys(("stop", "tool_calls", "length", "content_filter"), "").keys(),
+    "openai-responses": {"completed", "tool_calls", "max_output_tokens", "content_filter"},
     "anthropic": {"end_turn", "tool_use", "max_tokens", "refusal", "stop_sequence", "pause_turn"}
     | {"model_context_window_exceeded"},
     "ollama-chat": {"stop", "length", "load", "unload"},
@@ -75,7 +76,7 @@ def test_the_official_client_reads_a_stream_to_its_end(name: str, wire: str, sdk
         with pytest.raises(FAILURES):
             sdks.hear(wire, body, emitter.content_type)
         return
-    expected = told(until_failure(events), refusals=wire == "openai-chat")
+    expected = told(until_failure(events), refusals=wire.startswith("openai-"))
     found = sdks.hear(wire, body, emitter.content_type)
     _assert_valid(found, response)
     assert found.text == "".join(text for kind, text in expected.flow if kind != "ReasoningDelta")

@@ -73,7 +73,7 @@ def test_a_translated_request_is_under_the_version_of_the_base_if_it_has_one(wir
 @pytest.mark.parametrize(
     ("base", "path", "target"),
     [
-        ("/api/paas/v4", "/v1/models", "/api/paas/v4/models"),
+        ("/api/paas/v4", "/v1/files", "/api/paas/v4/files"),
         ("/v1", "/v2/rerank", "/v1/v2/rerank"),
         ("/v1", "/v1", "/v1/v1"),
         ("", "/v1beta/models", "/v1beta/models"),
@@ -110,7 +110,7 @@ def test_the_key_of_a_request_that_passes_is_where_the_server_looks_for_it(
 ) -> None:
     upstream = Upstream([b"{}"], headers=PLAIN)
     with proxied(upstream, wire=wire) as url:
-        httpx.get(url + "/v1/models", headers=sent, timeout=60)
+        httpx.get(url + "/v1/files", headers=sent, timeout=60)
     headers = upstream.asked[0][2]
     names = ("authorization", "x-api-key", "x-goog-api-key", "anthropic-version", "anthropic-beta")
     assert {name: headers[name] for name in names if name in headers} == arrives

@@ -72,7 +72,8 @@ def test_the_command_logs_a_line_for_each_request_and_tells_foreign_hosts_how_th
 def test_an_answer_that_goes_on_is_broken_off_when_the_command_is_told_to_stop() -> None:
     content_type, chunks = stream_of("openai-chat")
     upstream = Upstream(chunks, headers=[("content-type", content_type)])
-    upstream.gate = lambda number: upstream.left.wait(60) if number == 1 else None
+    # The command asks for the models first.
+    upstream.gate = lambda number: upstream.left.wait(60) if number == 1 and len(upstream.asked) > 1 else None
     request = {"model": "m", "stream": True, "messages": []}
     with (
         serving(upstream) as server,

@@ -206,13 +206,13 @@ def test_messages_before_the_answer_are_no_answer() -> None:
     early = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n"
     with _fronted(early + _sized(WHOLE)) as (url, _):
         assert _ask(url, stream=False).content == WHOLE
-        assert httpx.get(url + "/v1/models", timeout=60).content == WHOLE
+        assert httpx.get(url + "/v1/files", timeout=60).content == WHOLE
 
 
 def test_what_is_no_http_is_an_error_of_the_gateway() -> None:
     with _fronted(lambda connection: connection.sendall(b"SSH-2.0-x\r\n") or "close") as (url, _):
         assert _ask(url).status_code == 502
-        assert httpx.get(url + "/v1/models", timeout=60).status_code == 502
+        assert httpx.get(url + "/v1/files", timeout=60).status_code == 502
 
 
 # -- the client ---------------------------------------------------------------------------------------------
@@ -226,7 +226,7 @@ def test_a_question_for_the_head_alone_has_no_body_and_keeps_its_length() -> Non
             answer = httpx.head(url + path, timeout=60)
             assert (answer.headers["content-length"], answer.content) == ("123", b"")
 
-        ask("/v1/models")
+        ask("/v1/files")
         assert _asks_until_one_is_used_again(lambda: ask(CHAT), server)
 
 

@@ -102,11 +102,11 @@ def test_any_other_request_is_passed_through() -> None:
     upstream = Upstream([b"\x00\x01", b"\xff"], status=418, headers=[("content-type", "x/y"), ("x-own", "1")])
     with proxied(upstream) as url:
         headers = {"x-mine": "2", "authorization": "Bearer k"}
-        answer = httpx.get(url + "/v1/models?a=%2Fb", headers=headers, timeout=60)
+        answer = httpx.get(url + "/v1/files?a=%2Fb", headers=headers, timeout=60)
     assert (answer.status_code, answer.content) == (418, b"\x00\x01\xff")
     assert (answer.headers["content-type"], answer.headers["x-own"]) == ("x/y", "1")
     method, path, headers, _ = upstream.asked[0]
-    assert (method, path) == ("GET", "/v1/models?a=%2Fb")
+    assert (method, path) == ("GET", "/v1/files?a=%2Fb")
     assert (headers["x-mine"], headers["authorization"]) == ("2", "Bearer k")
 
 
@@ -135,9 +135,9 @@ def test_an_application_that_is_mounted_under_a_path_reads_its_own_part_of_it(ro
         with serving(mounting) as outer:
             base = outer + root.rstrip("/").replace(" ", "%20")
             answer = ask(base)
-            httpx.get(base + "/v1/models", timeout=60)
+            httpx.get(base + "/v1/files", timeout=60)
     assert calls_of(events_of("openai-chat", answer.content)) == [ZURICH]
-    assert [path for _, path, _, _ in upstream.asked] == [CHAT, "/v1/models"]
+    assert [path for _, path, _, _ in upstream.asked] == [CHAT, "/v1/files"]
 
 
 class _SixthVersion(HTTPServer):
@@ -180,8 +180,8 @@ def test_the_base_of_the_upstream_may_end_in_v1() -> None:
     upstream = Upstream(chat_stream("x"))
     with serving(upstream) as url, serving(proxy.app(url + "/v1/")) as front:
         ask(front)
-        httpx.get(front + "/v1/models", timeout=60)
-    assert [path for _, path, _, _ in upstream.asked] == [CHAT, "/v1/models"]
+        httpx.get(front + "/v1/files", timeout=60)
+    assert [path for _, path, _, _ in upstream.asked] == [CHAT, "/v1/files"]
 
 
 def test_a_compressed_answer_is_read_and_leaves_plain() -> None:
@@ -208,7 +208,7 @@ def test_a_server_that_cannot_be_reached_is_an_error_in_the_clients_words() -> N
         answer = ask(url)
         assert answer.status_code == 502
         assert answer.json()["error"]["code"] == "upstream_error"
-        assert httpx.get(url + "/v1/models", timeout=60).status_code == 502
+        assert httpx.get(url + "/v1/files", timeout=60).status_code == 502
 
 
 def test_a_connection_that_breaks_is_an_error_in_the_stream_and_no_call_is_whole() -> None:

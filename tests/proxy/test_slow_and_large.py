@@ -105,7 +105,7 @@ def test_a_head_that_does_not_come_to_its_end_closes_the_connection(begun: bytes
 
 def test_a_head_after_an_answer_has_the_same_time() -> None:
     upstream = Upstream([b"{}"], headers=[*JSON, ("content-length", "2")])
-    request = b"GET /v1/models HTTP/1.1\r\nhost: localhost\r\n\r\n"
+    request = b"GET /v1/files HTTP/1.1\r\nhost: localhost\r\n\r\n"
     with (
         serving(upstream) as server,
         serving(_front(server), http=make_timed_protocol(SHORT)) as url,
@@ -120,7 +120,7 @@ def test_an_answer_may_take_longer_than_the_head_of_its_request() -> None:
     upstream = Upstream([b"[", b"]"], headers=JSON)
     upstream.gate = lambda number: threading.Event().wait(3 * SHORT) if number else None
     with serving(upstream) as server, serving(_front(server), http=make_timed_protocol(SHORT)) as url:
-        assert httpx.get(url + "/v1/models", timeout=60).content == b"[]"
+        assert httpx.get(url + "/v1/files", timeout=60).content == b"[]"
 
 
 # -- a server ---------------------------------------------------------------------------------------------

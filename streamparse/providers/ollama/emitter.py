@@ -1,4 +1,4 @@
-"""Ollama's `/api/chat`: a line of JSON for each piece, or one body.
+"""Ollama's `/api/chat` and `/api/generate`: a line of JSON for each piece, or one body.
 
 Calls come whole, their arguments an object.  The last line has `done: true` and the counts; `done_reason` is `stop`
 after calls too.  A turn that failed, or that a filter ended, is a line with `error`; the wire has no other word for it.
@@ -33,6 +33,7 @@ class OllamaChatEmitter(Emitter):
         moment = datetime.fromtimestamp(self.created, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         self._who = {"model": self.model, "created_at": moment}
         self._written = 0  # calls
+        self._last: dict[str, Any] = {"message": {"role": "assistant", "content": ""}}
         self._head = _encode_line(self._who)[:-1] + b',"message":{"role":"assistant",'
 
     def write_error_body(self, code: str, message: str, status: int | None = None) -> bytes:  # noqa: ARG002 - a text alone
@@ -61,8 +62,8 @@ class OllamaChatEmitter(Emitter):
     def _write_end(self, done: Done) -> bytes:
         if self._outcome.ending == "content_filter":
             return self._fail(*_describe_filter(self._outcome))
-        end = {"message": {"role": "assistant", "content": ""}, **_describe_end(self._outcome, done.usage)}
-        return _encode_line({**self._who, **end}) + b"\n"
+        end = {**self._who, **self._last, **_describe_end(self._outcome, done.usage)}
+        return _encode_line(end) + b"\n"
 
     def _make_body(self, response: ParsedResponse, outcome: Outcome) -> dict[str, Any]:
         calls = [
@@ -73,6 +74,29 @@ class OllamaChatEmitter(Emitter):
         message: dict[str, Any] = {"role": "assistant", "content": response.content + response.refusal}
         message |= {name: value for name, value in optional.items() if value}
         return {**self._who, "message": message, **_describe_end(outcome, response.usage)}
+
+
+class OllamaGenerateEmitter(OllamaChatEmitter):
+    """Writes an answer as `/api/generate` does, which knows no calls: they are left out."""
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        self._head = _encode_line(self._who)[:-1] + b',"response":'
+        self._last = {"response": ""}
+
+    def _write_text(self, event: TextDelta) -> bytes:
+        return self._head + _encode_line(event.text) + b',"done":false}\n'
+
+    def _write_reasoning(self, event: ReasoningDelta) -> bytes:
+        return self._head + b'"","thinking":' + _encode_line(event.text) + b',"done":false}\n'
+
+    def write_call_end(self, event: ToolCallComplete, /) -> bytes:  # noqa: ARG002 - it has no place
+        return b""
+
+    def _make_body(self, response: ParsedResponse, outcome: Outcome) -> dict[str, Any]:
+        thought = {"thinking": response.reasoning} if response.reasoning else {}
+        said = {"response": response.content + response.refusal, **thought}
+        return {**self._who, **said, **_describe_end(outcome, response.usage)}
 
 
 def _encode_line(value: Any) -> bytes:

@@ -113,6 +113,9 @@ def _report_unread(schema: Any, path: str, tool: str, lost: list[Loss]) -> None:
                 _report_unread(each, f"{path}/anyOf/{number}", tool, lost)
 
 
+_GENERATE_FIELDS = ("prompt", "system", "images")
+_GENERATE_ONLY = ("suffix", "template", "context", "raw")
+
 # -- requests --------------------------------------------------------------------------------------
 
 
@@ -134,9 +137,22 @@ def _read_others(request: Mapping[str, Any], _lost: list[Loss]) -> dict[str, Any
 def _restrict(request: Request, lost: list[Loss]) -> Request:
     if request.choice.mode == "none":
         return replace(request, tools=[])
-    if request.tools and request.choice.mode == "required":
-        lost.append(Loss("request", "", "tool_choice", "dropped: the model decides"))
-    return request
+    if not request.tools or request.choice.mode != "required":
+        return request
+    lost.append(Loss("request", "", "tool_choice", "dropped: the model decides"))
+    only = [each for each in request.tools if each.tool.name == request.choice.name]
+    return replace(request, tools=only) if only else request
+
+
+def read_generate(request: Mapping[str, Any], lost: list[Loss]) -> dict[str, Any]:
+    """Return a request of `/api/generate` as one of `/api/chat`; what has no place in a conversation is lost."""
+    images = request.get("images")
+    user = {"role": "user", "content": get_str(request, "prompt"), **({"images": images} if images else {})}
+    system = get_str(request, "system")
+    head = [{"role": "system", "content": system}] if system else []
+    lost += [Loss("request", "", name, "dropped: a chat has none") for name in _GENERATE_ONLY if request.get(name)]
+    rest = {name: value for name, value in request.items() if name not in (*_GENERATE_FIELDS, *_GENERATE_ONLY)}
+    return {**rest, "messages": [*head, user]}
 
 
 def _write_others(request: Request, _lost: list[Loss]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from msgspec.structs import replace
 from streamparse.loss import Loss
 from streamparse.providers.openai_chat import extras
 from streamparse.providers.openai_chat import messages as chat
+from streamparse.providers.openai_responses.facts import is_own_item
 from streamparse.response import ParsedResponse, ToolCall
 from streamparse.tools import ToolResult
 from streamparse.writing.adapter import Adapter, JSONObject
@@ -36,8 +37,6 @@ from streamparse.writing.request_format import RequestFormat, place_alike
 from streamparse.writing.results import list_text_losses, read_text_result, show_result, write_result_text
 from streamparse.writing.traits import IdPolicy, MediaSupport, ProviderTraits
 
-_KINDS = ("reasoning", "compaction", "mcp_list_tools", "mcp_approval_request", "program")
-_ENDINGS = ("_call", "_output")
 _SERVER_TOOLS = re.compile(
     r"(?:web_search|file_search|computer|computer_use|code_interpreter|image_generation|local_shell|shell|apply_patch"
     r"|mcp|tool_search|custom)(?:_preview)?(?:_20[0-9]{2}_[0-9]{2}_[0-9]{2})?"
@@ -134,7 +133,7 @@ class Responses(Adapter):
             yield self.format_result(part)
         elif is_item(part, extras.CUSTOM_CALL):
             yield extras.write_item_call(part.data, self.traits.ids)
-        elif isinstance(part, Item) and _is_own_item(part):
+        elif isinstance(part, Item) and is_own_item(part.kind, part.data):
             yield part.data
         elif isinstance(part, Item):
             lost.append(Loss(role, "", part.kind, "dropped: another provider's own"))
@@ -181,10 +180,6 @@ def _has_results(message: Message) -> bool:
 def _read_thought(item: Mapping[str, Any]) -> list[Part]:
     text = "".join(get_str(block, "text") for block in get_objects(item.get("summary") or item.get("content")))
     return [Thought(text)] if text else []
-
-
-def _is_own_item(item: Item) -> bool:
-    return (item.kind in _KINDS or item.kind.endswith(_ENDINGS)) and isinstance(item.data, dict) and item.is_block
 
 
 # -- requests --------------------------------------------------------------------------------------
