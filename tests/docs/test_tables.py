@@ -20,6 +20,7 @@ from tables import read_table, show_table, write_table
 
 import streamparse as sp
 from streamparse import errors
+from streamparse.dialects.engine.meanings import KINDS, STATES, find_meaning
 from streamparse.errors import CODES
 from streamparse.limits import Limits
 from streamparse.negotiate import FormatNegotiator, list_families, list_providers
@@ -203,7 +204,29 @@ def _servers() -> str:
     return show_table(("server", "wire", "calls come as text", "`dialects` for `qwen3:8b`"), rows)
 
 
+DESIGN = ROOT / "docs" / "internals" / "design.md"
+
+
+def _states() -> str:
+    return show_table(("state", "the text before the marker"), STATES.items())
+
+
+def _kinds() -> str:
+    """What a marker of each kind means, by the state; in states that are not listed it means nothing."""
+    rows = []
+    for kind, about in KINDS.items():
+        states: dict[str, list[str]] = {}
+        for state in STATES:
+            if (meaning := find_meaning((kind,), state)) != "text":
+                states.setdefault(meaning, []).append(state)
+        means = "; ".join(f"**{meaning}** {', '.join(where)}" for meaning, where in states.items())
+        rows.append((kind, about, means))
+    return show_table(("kind", "a marker that", "means"), rows)
+
+
 TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
+    "states of the text": (DESIGN, _states),
+    "kinds of markers": (DESIGN, _kinds),
     "wires": (STREAMS, _wires),
     "limits": (GUARANTEES, _limits),
     "errors": (ERRORS, _errors),
