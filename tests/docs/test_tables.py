@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
 import json
 import re
@@ -331,3 +332,10 @@ def test_every_public_name_has_its_place_in_the_reference() -> None:
     pages = [page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs" / "reference").glob("*.md"))]
     named = re.findall(r"^::: streamparse\.(\w+)$", "\n".join(pages), re.MULTILINE)
     assert sorted(named) == sorted(sp.__all__)
+
+
+def test_every_type_that_the_reference_names_is_where_it_says() -> None:
+    page = (ROOT / "docs" / "reference" / "types.md").read_text(encoding="utf-8")
+    named = [path.rsplit(".", 1) for path in re.findall(r"^::: (\S+)$", page, re.MULTILINE)]
+    assert named
+    assert [name for module, name in named if not hasattr(importlib.import_module(module), name)] == []
