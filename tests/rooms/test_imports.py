@@ -124,7 +124,7 @@ def test_nothing_below_the_parsers_knows_of_tasks_and_nothing_of_clients(name: s
 
 def test_the_page_about_the_architecture_lists_every_room() -> None:
     page = (PACKAGE.parent / "docs" / "internals" / "architecture.md").read_text(encoding="utf-8")
-    table = page[page.index("| layer | room |") : page.index("```mermaid")]
+    table = page[page.index("| layer | room |") : page.index("```text")]
     assert [room for room in RANKS if room != "__main__" and f"`{room}`" not in table] == []
     assert {name.split(".")[0] for name in MODULES} - {"__init__"} == set(RANKS)
 
