@@ -18,7 +18,7 @@ ROOMS = (
      "findings"),
     ("json",), ("schema",), ("tools",), ("response",), ("sink", "stats", "protocols"), ("frames",), ("assembler",),
     ("reading",), ("writing",), ("emitting",), ("dialects",), ("providers",), ("parser",),
-    ("negotiate", "detection"), ("repair",), ("middleware",), ("runtime",), ("proxy",), ("bulk",), ("cli",),
+    ("testing", "negotiate", "detection"), ("repair",), ("middleware",), ("runtime",), ("proxy",), ("bulk",), ("cli",),
     ("__main__",),
 )  # fmt: skip
 """From below to above; those of one row do not know each other."""
@@ -30,7 +30,7 @@ OUTSIDE = {"msgspec", "regex", "typing_extensions"}
 TASKS = {"anyio", "sniffio"}
 BY_ROOM = {
     "schema": {"jsonschema_rs"}, "proxy": {"httpx"}, "runtime": {"httpx"}, "bulk": {"pyarrow"},
-    "cli": {"tqdm", "uvicorn"},
+    "cli": {"tqdm", "uvicorn", "httpx"}, "testing": {"pytest"},
 }  # fmt: skip
 """What one room alone may import, and only in a function."""
 CLIENTS = {"httpx", "httpx_sse", "requests", "aiohttp", "openai", "anthropic", "google", "ollama", "boto3", "mistralai"}
