@@ -1,7 +1,7 @@
 """Draws the pictures of the README: `make pictures` writes `docs/images/timeline.svg` and `docs/images/lateness.svg`.
 
 The first is a recorded turn of a real server, laid out by the model of `streamparse timeline`; the second has the
-figures of `docs/comparison.md`.  Nothing is measured here, so the same files give the same pictures.
+figures of `docs/internals/comparison.md`.  Nothing is measured here, so the same files give the same pictures.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def lay_out(body: Path) -> Timeline:
 def main() -> None:
     """Write both pictures."""
     IMAGES.joinpath("timeline.svg").write_text(draw_timeline(lay_out(RECORDED)), encoding="utf-8")
-    page = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "internals" / "comparison.md").read_text(encoding="utf-8")
     IMAGES.joinpath("lateness.svg").write_text(draw_lateness(read_lateness(page)), encoding="utf-8")
 
 

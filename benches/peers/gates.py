@@ -15,7 +15,7 @@ _NO_PARSER = "httpx-sse + json"
 """Cuts and decodes, and finds nothing: over one short call, what a parser costs once is most of it."""
 LATE_BY_DESIGN = {
     ("anthropic", "no input deltas"): "Anthropic sends the same `content_block_stop` when `max_tokens` has cut the call"
-    " before its first delta; until the stop reason has come, no arguments may mean that they are missing.",
+    " before its first delta. Until the stop reason has come, no arguments may mean that they are missing.",
 }
 """The quirks in which streamparse waits, and why."""
 _FEWEST_QUIRKS = 28

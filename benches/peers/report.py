@@ -1,4 +1,4 @@
-"""Writes `docs/comparison.md` and its plots from what was measured."""
+"""Writes `docs/internals/comparison.md` and its plots from what was measured; `docs/comparison.md` is its summary."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from peers.measure import GROWTH_SIZES
 from peers.plots import draw_cost, draw_growth, draw_lateness
 from peers.results import OURS, OURS_OVER_HTTP, ClientRow, QuirkRow, Results, TextRow
 from peers.streams import MS_PER_TOKEN
+from peers.summary import write_summary
 from peers.text_parsers import TEXT_PARSERS
 
 __all__ = ["write_report"]
 
 _INTRODUCTION = """\
-# Beside other libraries
+# The comparison in full
 
 The same streams, in one process, through streamparse and through other libraries, each as its own documentation uses
 it. `make peers` installs them into an environment of their own (`.venv-peers`), measures everything anew, writes this
-page with its plots, and fails if a promise at the end of this page is broken.
+page with its plots and [its summary](../comparison.md), and fails if a promise is broken.
 
 The streams are written for this comparison (`benches/peers/streams.py`, `benches/peers/quirks.py`), so that what is
 right is known. They are fed from memory, with no network and no waiting.
@@ -50,7 +51,7 @@ rounds in which the libraries take turns, after all has run once. A frame brings
 transport in memory, so that is the row to hold beside them: `sp.iter_events(response, …)` on a response of httpx.
 *streamparse* alone is the parser fed with bytes.
 
-![CPU time for one frame of a call](images/peers_cost.svg)
+![CPU time for one frame of a call](../images/peers_cost.svg)
 
 """
 _LATENESS = f"""\
@@ -62,7 +63,7 @@ at the stream's own pace of {1000 // MS_PER_TOKEN} tokens a second. Frames for w
 end markers) come at once. Raw chunks declare nothing: as the SDK's documentation shows, their fragments are joined and
 taken for calls at the finish reason. Ollama's server sends calls whole, so that no client can be late.
 
-![How long after its last byte a call is given out](images/peers_lateness.svg)
+![How long after its last byte a call is given out](../images/peers_lateness.svg)
 
 """
 _GROWTH = """\
@@ -74,7 +75,7 @@ left end what is made once for each answer is shared by few frames. A library is
 took it more than 0.4 seconds. streamparse runs with `Limits(max_call_args=None)`; as it comes, it refuses arguments of
 more than 4 MB.
 
-![CPU time for one frame as the arguments grow](images/peers_growth.svg)
+![CPU time for one frame as the arguments grow](../images/peers_growth.svg)
 
 """
 _QUIRKS = """\
@@ -117,7 +118,8 @@ _GATES = """\
 
 def write_report(results: Results, docs: Path) -> None:
     """Write the page and the plots into a folder of documentation."""
-    parts = [_INTRODUCTION, _describe_run(), _write_behind(results)]
+    run, behind, gates = _describe_run(), _write_behind(results), _GATES + _write_gates(results)
+    parts = [_INTRODUCTION, run, behind]
     parts += [_COST.format(rounds=results.rounds), *_write_costs(results.clients)]
     parts += [_LATENESS, _write_lateness(results.clients)]
     parts += [_GROWTH, *_write_growth(results.clients)]
@@ -126,8 +128,10 @@ def write_report(results: Results, docs: Path) -> None:
     if results.missing:
         parts.append("## What could not be used\n\n")
         parts.append("".join(f"- {name}: {reason}\n" for name, reason in results.missing.items()) + "\n")
-    parts += [_GATES, _write_gates(results)]
-    (docs / "comparison.md").write_text("".join(parts).rstrip() + "\n", encoding="utf-8")
+    parts.append(gates)
+    (docs / "internals").mkdir(exist_ok=True)
+    (docs / "internals" / "comparison.md").write_text("".join(parts).rstrip() + "\n", encoding="utf-8")
+    (docs / "comparison.md").write_text(write_summary(results, run, behind, gates, _table), encoding="utf-8")
     images = docs / "images"
     images.mkdir(exist_ok=True)
     draw_cost(results.clients, images / "peers_cost.svg")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from streamparse.dialects.engine.active_markers import Catalogue
+from streamparse.dialects.engine.catalogue import Catalogue
 from streamparse.dialects.engine.grammar import (
     Dialect,
     Dialects,

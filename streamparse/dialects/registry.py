@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from streamparse.dialects.engine.active_markers import Catalogue
+from streamparse.dialects.engine.catalogue import Catalogue
 from streamparse.dialects.engine.fences import make_fence
 from streamparse.dialects.engine.grammar import UNNAMED, Dialect
 from streamparse.dialects.table import DIALECTS, ENDINGS, OTHER_TURNS, OWN_ENDS, REASONING, THOUGHTS, TURN_ENDS

@@ -28,6 +28,7 @@ import msgspec
 
 from streamparse.assembler import Assembler, ParseHalted
 from streamparse.dialects import CATALOGUE, Dialects, InBandParser
+from streamparse.dialects.engine.active_markers import ActiveMarkers
 from streamparse.dialects.engine.attempt import has_required
 from streamparse.dialects.grammars.call_json import ExtractedCall, extract_calls, extract_text
 from streamparse.json import JSONError, Reading, read
@@ -263,8 +264,8 @@ def _find_calls(
 
 def _read(text: str, dialects: Dialects, tools: Toolset, limits: Limits) -> ParsedResponse:
     """Read a whole text; it holds no thoughts."""
-    markers = CATALOGUE.activate(dialects, tools.names, False)
-    if "" not in markers.openers and markers.at_start.may_hold(text) is None:
+    markers = ActiveMarkers(CATALOGUE, dialects, tools.names, reasoning=False)
+    if not markers.has_start and markers.at_start.may_hold(text) is None:
         return ParsedResponse(content=text)
     scratch = Assembler(tools, limits)
     inband = InBandParser(scratch, CATALOGUE, dialects, tools, "closed", limits)

@@ -19,7 +19,7 @@ from streamparse.providers.adapters import (
 )
 from streamparse.writing.prompts import PROMPTS
 
-MANUAL = Path(__file__).parents[2] / "docs" / "providers" / "adapters.md"
+MANUAL = Path(__file__).parents[2] / "docs" / "providers"
 CALL = sp.ToolCall("now", {"zone": "CET"}, "c1", raw='{ "zone": "CET" }')
 
 
@@ -53,5 +53,5 @@ def test_true_and_one_are_not_the_same_argument() -> None:
 
 
 def test_the_manual_tells_of_every_provider_and_every_prompt() -> None:
-    manual = MANUAL.read_text(encoding="utf-8")
+    manual = "".join((MANUAL / name).read_text(encoding="utf-8") for name in ("adapters.md", "prompts.md"))
     assert not [name for name in (*ADAPTERS, *PROMPTS) if f"`{name}`" not in manual]

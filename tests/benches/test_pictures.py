@@ -9,7 +9,9 @@ from pictures import IMAGES, RECORDED, ROOT, draw_lateness, draw_timeline, lay_o
 
 DRAWN = {
     "timeline": lambda: draw_timeline(lay_out(RECORDED)),
-    "lateness": lambda: draw_lateness(read_lateness((ROOT / "docs" / "comparison.md").read_text(encoding="utf-8"))),
+    "lateness": lambda: draw_lateness(
+        read_lateness((ROOT / "docs" / "internals" / "comparison.md").read_text(encoding="utf-8"))
+    ),
 }
 
 

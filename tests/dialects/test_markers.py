@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamparse.dialects import CATALOGUE, DIALECTS
+from streamparse.dialects.engine.active_markers import ActiveMarkers
 from streamparse.dialects.engine.markers import IndexedMarkers, MarkerIndex, Markers, MarkerSet, Tags, ToolNames
 
-BUILT_IN = CATALOGUE.activate("auto", frozenset({"a"}), True).at_start.literals
+BUILT_IN = ActiveMarkers(CATALOGUE, "auto", frozenset({"a"}), reasoning=True).at_start.literals
 ENDS = [text[-size:] for text in BUILT_IN for size in (1, 3)]
 LITERALS = st.one_of(st.sampled_from(sorted(BUILT_IN)), st.text("<a/|b ｜{", min_size=1, max_size=5))
 NAMES = st.one_of(
@@ -143,7 +144,7 @@ def test_what_stands_behind_what_repeats_itself_is_found(unit: str, after: str) 
 @given(st.data())
 def test_what_is_armed_is_found_as_comparing_all_markers_finds_it(place: str, data: st.DataObject) -> None:
     names = data.draw(st.frozensets(NAMES, max_size=4))
-    armed = CATALOGUE.activate("auto", names, True)
+    armed = ActiveMarkers(CATALOGUE, "auto", names, reasoning=True)
     if data.draw(st.booleans()):
         armed.note_found(data.draw(st.sampled_from(list(DIALECTS.values()))))
     markers: IndexedMarkers = getattr(armed, place)
@@ -154,7 +155,7 @@ def test_what_is_armed_is_found_as_comparing_all_markers_finds_it(place: str, da
 
 @given(st.data())
 def test_what_counts_in_a_thought_is_found_as_comparing_all_markers_finds_it(data: st.DataObject) -> None:
-    armed = CATALOGUE.activate("auto", data.draw(st.frozensets(NAMES, max_size=3)), True)
+    armed = ActiveMarkers(CATALOGUE, "auto", data.draw(st.frozensets(NAMES, max_size=3)), reasoning=True)
     thought = data.draw(st.sampled_from([*armed.thoughts.values(), armed.any_thought]))
     markers = armed.get_markers_in_thought(thought, data.draw(st.booleans()))
     text = data.draw(_texts(markers.literals))
@@ -171,11 +172,13 @@ def test_some_tags_are_found_as_comparing_all_of_them_finds_them(data: st.DataOb
 
 
 def test_a_thousand_sets_of_tools_take_little_memory() -> None:
-    CATALOGUE.activate("auto", frozenset({"warm"}), True)
+    ActiveMarkers(CATALOGUE, "auto", frozenset({"warm"}), reasoning=True)
     tracemalloc.start()
     try:
         for number in range(1000):
-            CATALOGUE.activate("auto", frozenset(f"server{number}__tool{tool}" for tool in range(10)), True)
+            ActiveMarkers(
+                CATALOGUE, "auto", frozenset(f"server{number}__tool{tool}" for tool in range(10)), reasoning=True
+            )
         held = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()

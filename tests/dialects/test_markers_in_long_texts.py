@@ -15,7 +15,7 @@ PLACES = (0, 1, 1019, 1023, 1024, 3071, 3072, 4090, 7167, 7168, 20_000)
 
 
 def _activate(tools: frozenset[str]) -> ActiveMarkers:
-    return CATALOGUE.activate("auto", tools, True)
+    return ActiveMarkers(CATALOGUE, "auto", tools, reasoning=True)
 
 
 @pytest.mark.parametrize("tools", [frozenset(), TOOLS], ids=["without tools", "with tools"])

@@ -23,13 +23,6 @@ LONG_MODULES = {
 """Modules that may be longer, with the reason."""
 REASON = re.compile(r"  # (?:bench|bound|source): \S")
 
-LONG_FOR_NOW = (
-    "dialects/engine/active_markers.py", "dialects/engine/inband.py", "dialects/engine/markers.py",
-)  # fmt: skip
-"""Modules that are being cut: they, or a function of theirs, are still too long."""
-BARE_FOR_NOW = ("dialects/engine/", "dialects/grammars/")
-"""Rooms whose numbers have no reasons yet."""
-
 
 @cache
 def parse(module: str) -> ast.Module:
@@ -58,7 +51,7 @@ def find_numbers(module: str) -> Iterator[int]:
 def test_a_number_at_the_head_of_a_module_says_what_chose_it(module: str) -> None:
     lines = (PACKAGE / module).read_text(encoding="utf-8").splitlines()
     bare = [f"{number}: {lines[number - 1]}" for number in find_numbers(module) if not REASON.search(lines[number - 1])]
-    assert not bare or module.startswith(BARE_FOR_NOW)
+    assert bare == []
 
 
 def test_no_function_is_longer_than_half_a_screen() -> None:
@@ -69,7 +62,7 @@ def test_no_function_is_longer_than_half_a_screen() -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and (node.end_lineno or 0) - node.lineno >= LONGEST_FUNCTION
     ]
-    assert [each for each in long if not each.startswith(LONG_FOR_NOW)] == []
+    assert long == []
 
 
 def test_a_module_is_one_idea() -> None:
@@ -78,4 +71,4 @@ def test_a_module_is_one_idea() -> None:
         for module in MODULES
         if len((PACKAGE / module).read_text(encoding="utf-8").splitlines()) > LONGEST_MODULE
     }
-    assert {each for each in long if not each.startswith(LONG_FOR_NOW)} == {*LONG_MODULES}
+    assert long == {*LONG_MODULES}

@@ -21,37 +21,37 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from streamparse.dialects.engine.active_markers import Candidate
+from streamparse.dialects.engine.catalogue import Candidate
 from streamparse.dialects.engine.grammar import Context, Dialect, Quoted
+from streamparse.dialects.engine.meanings import Meaning
 from streamparse.dialects.engine.reader import Overflow, Reader, Step
 from streamparse.dialects.engine.sinks import DirectSink, Draft, RecordingSink, Spoiled
 from streamparse.json import JSONError, read
 from streamparse.limits import Limits, most
 from streamparse.tools import Tool
 
-_HEAD: Final = 32  # characters after a marker by which most dialects are left out
-_MOST_QUOTED: Final = 4096  # characters of a quoted call that wait for its end
+_HEAD: Final = 32  # bench: characters after a marker by which most dialects are left out
+_MOST_QUOTED: Final = 4096  # bound: characters of a quoted call that wait for its end
 
 
 class MarkerMet(msgspec.Struct, frozen=True):
-    """A marker that was met, and what it is there."""
+    """A marker that was met, and what it means there."""
 
     text: str
     # How many blanks are between it and the call before it.
     gap: int
     candidates: list[Candidate]
-    # It is dropped if it opens nothing.
-    is_structure: bool = False
-    # The same, unless text follows.
-    is_ending: bool = False
+    meaning: Meaning
+    # What it means if no dialect reads a call.
+    otherwise: Meaning = "text"
     in_thought: bool = False
-    is_quoted: bool = False
-    # It is quoted because it is in a thought that is written in the text: never a call.
+    # It is in a thought that is written in the text: never a call.
     is_drafted: bool = False
 
-    def measure(self, candidate: Candidate) -> int:
-        """How much is taken before the dialect of a candidate reads."""
-        return self.gap if candidate.opener.inclusive else self.gap + len(self.text)
+    @property
+    def is_quoted(self) -> bool:
+        """Whether a call is quoted here."""
+        return self.meaning == "quoted attempt"
 
     def count_looked(self) -> int:
         """How much was looked at if no dialect has read anything."""
@@ -146,8 +146,7 @@ class Attempt:
         self._setting = setting
         self._reader = setting.reader
         self._tools = setting.context.tools
-        # How far after the marker the grammars have looked; those that are left out, no further than the marker.
-        self._looked = met.count_looked()
+        self._looked = 0  # how far after the marker the grammars have looked
         self._dialect: Dialect | None = None  # the one that reads
         self._record: RecordingSink | None = None
         self._outcome: Outcome | None = None  # once what was read is a call, or settled as text
@@ -176,24 +175,26 @@ class Attempt:
         self._reader.unread(kept)
         if self._outcome is not None:
             return self._outcome
-        return Outcome(dialect, min(max(self._looked, len(kept)), seen))
+        # The dialects that were left out have looked no further than the marker.
+        return Outcome(dialect, min(max(self._looked, self.met.count_looked(), len(kept)), seen))
 
     def read(self) -> Step[Dialect | None]:
         """Return the steps of the attempt; the last one returns the dialect that has read a call."""
         reader, met = self._reader, self.met
         reader.tape.restart(reader.buffer, reader.at)
-        self._setting.note_marker(len(reader.buffer) - reader.at)
+        if self._setting.on_marker is not None:
+            self._setting.on_marker(len(reader.buffer) - reader.at)
         for candidate in self._readers:
             dialect = self._dialect = candidate.dialect
             self._record = self._make_record(candidate)
             reader.checkpoint(self._limit_held(candidate))
-            reader.take(met.measure(candidate))
+            reader.take(met.gap if candidate.opener.inclusive else met.gap + len(met.text))
             if (yield from reader.peek_match(dialect.probe)) is not None:
                 if (yield from self._read_body(candidate, self._record)):
                     return dialect
                 if self._outcome is not None:
                     return None
-            elif met.is_structure and reader.is_cut_off(dialect.probe):
+            elif met.otherwise == "dropped" and reader.is_cut_off(dialect.probe):
                 self._report_cut_markup(dialect)
                 return dialect
             self._looked = max(self._looked, reader.count_kept())
@@ -275,7 +276,7 @@ class Attempt:
             return None
         if met.in_thought:
             return RecordingSink(setting.direct, self._reader, "thought", setting.is_known)
-        if met.is_quoted:
+        if met.meaning == "quoted attempt":
             judge = setting.is_declared if setting.quoted == "calls" and not met.is_drafted else None
             return RecordingSink(setting.direct, self._reader, "quoted", judge)
         if opener.bare:

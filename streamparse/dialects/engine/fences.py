@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from streamparse.dialects.engine.active_markers import Catalogue
+from streamparse.dialects.engine.catalogue import Catalogue
 from streamparse.dialects.engine.grammar import Context, Dialect, markers
 from streamparse.dialects.engine.inband import InBandParser
 from streamparse.dialects.engine.reader import Reader, Step

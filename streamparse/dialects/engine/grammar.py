@@ -26,7 +26,7 @@ from streamparse.unknown_names import list_known
 # The name of a dialect that was given none: `register_dialect` gives it its own.
 UNNAMED: Final = "response-template"
 
-_MOST_HEADS: Final = 256
+_MOST_HEADS: Final = 256  # bound: texts of which a dialect keeps whether they may follow its opener
 # What can be the name of a tool: no blanks, brackets or quotes, and a letter, a digit, `_`, `-` or `$` at its end.
 _NAME = lazy_re(r"[^\s<>(){}\[\]\"'`|,;=]*[\w$-]")
 

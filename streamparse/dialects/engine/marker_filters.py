@@ -20,10 +20,10 @@ Columns: TypeAlias = tuple[frozenset[str], ...]
 # What comes before the word of a tag.
 TAGS: Final = frozenset({"<", "</"})
 
-_DEPTH: Final = 5  # characters of a literal that a filter looks at
-_TAG_DEPTH: Final = 4  # the same of those that begin with "<": they are many, and `<` is rare in prose
-_PLACES: Final = 3  # characters of a name that a filter looks at
-_MANY: Final = 12  # more letters at one place are taken for all of them
+_DEPTH: Final = 5  # bench: characters of a literal that a filter looks at
+_TAG_DEPTH: Final = 4  # bench: of those that begin with "<": they are many, and `<` is rare in prose
+_PLACES: Final = 3  # bench: characters of a name that a filter looks at
+_MANY: Final = 12  # bench: more letters at one place are taken for all of them
 _LOWER: Final = frozenset("abcdefghijklmnopqrstuvwxyz")
 WORD: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") | _LOWER
 

@@ -43,16 +43,12 @@ from streamparse.dialects.engine.marker_filters import (
 # A pattern of the white space that may be between the parts of a call.
 GAP = r"[ \t\r\n]{0,64}+"
 
-_WINDOW: Final = 256  # characters that are searched at once
-_LONG: Final = 4096  # characters of a text in which prose is skipped
-_FIRST_WINDOW: Final = 1024  # characters of it that are looked at first
-_KEY: Final = 6  # characters of a long literal that it is looked up by
-_MOST_KNOWN: Final = 64  # characters of a text that may come again
-_MOST_TEXTS: Final = 256  # such texts that are kept
-_MANY: Final = 1024  # characters of a text in which is passed over what repeats itself
-_PROOF: Final = 32  # characters by which a repetition is found
-_MOST_PERIOD: Final = 128
-_ANCHORS: Final = 8  # one of so many false starts is compared with those after it
+_WINDOW: Final = 256  # bound: characters that each filter looks at once more for what another one finds
+_LONG: Final = 4096  # bench: characters of a text in which prose is skipped
+_FIRST_WINDOW: Final = 1024  # bound: characters that are looked at for a marker near the beginning
+_KEY: Final = 6  # bench: characters of a long literal that it is looked up by
+_MOST_KNOWN: Final = 64  # bound: characters of a text that may come again
+_MOST_TEXTS: Final = 256  # bound: such texts that are kept
 
 
 class MarkerMatch(Protocol):
@@ -93,21 +89,21 @@ class Found(msgspec.Struct, eq=False, gc=False):
     """Where a marker is, or the beginning of one at the end of the text: a `MarkerMatch`."""
 
     string: str
-    _start: int
-    _end: int
+    begin: int
+    stop: int
     # Whether it may be the beginning of a longer marker; it may also be a marker itself.
     is_beginning: bool = False
 
     def __getitem__(self, group: Literal[0], /) -> str:
-        return self.string[self._start : self._end]
+        return self.string[self.begin : self.stop]
 
     def start(self) -> int:
         """Where it begins."""
-        return self._start
+        return self.begin
 
     def end(self) -> int:
         """Where it ends."""
-        return self._end
+        return self.stop
 
 
 class Markers:
@@ -232,7 +228,7 @@ class IndexedMarkers:
     """A set of markers to look for: the literals of some indexes, and the names of tools after each of `leads`."""
 
     __slots__ = (
-        *("_by_first", "_find", "_index", "_known", "_leads", "_longest", "_may_hold", "_name_finds", "_tools"),
+        *("_by_first", "_finds", "_index", "_known", "_leads", "_longest", "_may_hold", "_name_finds", "_tools"),
         "_universe",
     )
 
@@ -249,7 +245,7 @@ class IndexedMarkers:
         self._by_first: tuple[FirstFilter, ...] = ()
         self._known: dict[str, bool] = {}  # whether texts that looked as if they had a marker have none
         # Filters for the universe are compiled when they are needed: a process may never need them.
-        self._find: Find | None = None
+        self._finds: tuple[Find, ...] = ()
         self._may_hold: Find | None = None
         self._name_finds = compile_name_filters(self._leads, tools.columns) if self._leads else ()
         self._longest = max(self._index.longest, max(map(len, self._leads), default=0) + tools.longest)
@@ -289,29 +285,29 @@ class IndexedMarkers:
             return Found(text, pos, pos + size)  # a model that is stuck writes one marker after the other
         if len(text) - pos > _LONG:
             pos = self._skip_prose(text, pos)
-        find = self._find
-        if find is None:
-            quick = self._get_quick_filter()
-            if quick is not None and quick(text, pos) is None:
-                return None  # and the larger filter need not be compiled yet
-            find = self._find = compile_trie_filter(self._universe)
-        if len(text) - pos > _MANY:
-            pos = _skip_repeats(self.search, text, pos, self._longest)
-        if self._leads:
-            return self._search_windows(find, text, pos)
-        index, longest = self._index, self._longest
-        starts: _FalseStarts | None = None
-        while (place := find(text, pos)) is not None:
-            pos = place.start()
-            # As `_measure`, with fewer calls: a flood of false starts comes here for each of them.
-            head = text[pos : pos + longest]
-            if len(head) < longest and index.is_beginning(head):
-                return Found(text, pos, len(text), is_beginning=True)
-            if size := index.match(head):
-                return Found(text, pos, pos + size)
-            starts = starts or _FalseStarts(text, longest)
-            pos = starts.pass_over(pos, head)
+        finds = self._finds or self._compile_filters(text, pos)
+        # Without windows, each filter would run to the end of the text for every marker that another one finds.
+        window = _WINDOW if len(finds) > 1 else len(text)
+        while finds and pos < len(text):
+            place, stop = None, min(len(text), pos + window)
+            for find in finds:
+                found = find(text, pos, stop)
+                if found is not None:
+                    place, stop = found, found.start()
+            if place is None:
+                pos = stop
+            elif size := self._measure(text[stop : stop + self._longest]):
+                return Found(text, stop, stop + abs(size), is_beginning=size < 0)
+            else:
+                pos = stop + 1
         return None
+
+    def _compile_filters(self, text: str, pos: int) -> tuple[Find, ...]:
+        quick = self._get_quick_filter()
+        if quick is not None and quick(text, pos) is None:
+            return ()  # and the larger filter need not be compiled yet
+        self._finds = (compile_trie_filter(self._universe), *self._name_finds)
+        return self._finds
 
     def _skip_prose(self, text: str, pos: int) -> int:
         """Return the first place in a long text where a marker may be, or the length of the text.
@@ -333,28 +329,6 @@ class IndexedMarkers:
                 return stop
             pos, window = end, 2 * window
         return pos
-
-    def _search_windows(self, find: Find, text: str, pos: int) -> Found | None:
-        """The same with several filters, window by window.
-
-        Without windows, each filter would run to the end of the text for every marker that another one finds.
-        """
-        starts: _FalseStarts | None = None
-        finds = (find, *self._name_finds)
-        while pos < len(text):
-            place, stop = None, min(len(text), pos + _WINDOW)
-            for each in finds:
-                found = each(text, pos, stop)
-                if found is not None:
-                    place, stop = found, found.start()
-            if place is None:
-                pos = stop
-            elif size := self._measure(head := text[stop : stop + self._longest]):
-                return Found(text, stop, stop + abs(size), is_beginning=size < 0)
-            else:
-                starts = starts or _FalseStarts(text, self._longest)
-                pos = starts.pass_over(stop, head)
-        return None
 
     def _measure(self, head: str) -> int:
         """The length of the marker that a text begins with; negative if the end of the text may have cut it."""
@@ -391,61 +365,6 @@ class IndexedMarkers:
         return False
 
 
-def find_period(text: str, at: int, proof: int, most: int) -> int:
-    """After how many characters, `most` at most, the next `proof` of a text come again; 0 if they do not."""
-    return max(text.find(text[at : at + proof], at + 1, at + proof + most) - at, 0)
-
-
-def find_end_of_repeats(text: str, at: int, period: int) -> int:
-    """Where a text, from `at` on, stops to repeat what is `period` characters before."""
-    end = at + period
-    size = period
-    while size:
-        if text.startswith(text[end - period : end - period + size], end):
-            end += size
-            size *= 2
-        else:
-            size //= 2
-    return end
-
-
-def _skip_repeats(search: Callable[[str], Found | None], text: str, pos: int, longest: int) -> int:
-    """Return a place in a text up to which no marker begins: if it repeats itself and holds none, near its end.
-
-    `longest`: how many characters the longest marker has.
-    """
-    period = find_period(text, pos, _PROOF, _MOST_PERIOD)
-    if not period:
-        return pos
-    found = search(text[pos : pos + period + longest])
-    if found is not None and found.start() < period:
-        return pos
-    return max(pos, find_end_of_repeats(text, pos, period) - longest)
-
-
-class _FalseStarts:
-    """Places in a text where a marker seemed to begin.  A text that repeats one of them is passed over at once."""
-
-    __slots__ = ("_count", "_first", "_head", "_longest", "_text")
-
-    def __init__(self, text: str, longest: int) -> None:
-        self._text = text
-        self._longest = longest
-        self._count = 0
-        self._first, self._head = 0, ""  # one of them, and what follows it as far as it matters
-
-    def pass_over(self, at: int, head: str) -> int:
-        """Return where to search on; `head`: as many characters after the place `at` as the longest marker has."""
-        if head == self._head:
-            # Since then each place was looked at, so wherever the same text follows there is no marker either.
-            end = find_end_of_repeats(self._text, self._first, at - self._first)
-            return max(at, end - self._longest) + 1
-        if self._count % _ANCHORS == 0:
-            self._first, self._head = at, head
-        self._count += 1
-        return at + 1
-
-
 @lru_cache(maxsize=256)
 def unite(some: frozenset[str], others: frozenset[str]) -> frozenset[str]:
     """Return all of the literals, as one and the same set for the same literals."""
@@ -475,7 +394,6 @@ class Tags:
 
     def search(self, text: str, pos: int = 0) -> Found | None:
         """Return the next marker, or the beginning of one at the end of the text."""
-        starts: _FalseStarts | None = None
         at = text.find("<", pos)
         while at >= 0:
             rest = text[at : at + self._longest]
@@ -484,8 +402,7 @@ class Tags:
                     return Found(text, at, at + len(literal))
                 if len(rest) == len(text) - at and literal.startswith(rest):
                     return Found(text, at, len(text), is_beginning=True)
-            starts = starts or _FalseStarts(text, self._longest)
-            at = text.find("<", starts.pass_over(at, rest))
+            at = text.find("<", at + 1)
         return None
 
     def is_complete(self, match: Found, final: bool) -> bool:  # noqa: ARG002 - a `MarkerSet`

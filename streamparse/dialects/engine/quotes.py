@@ -19,11 +19,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from streamparse.dialects.engine.meanings import State
 from streamparse.patterns import lazy_re
 
-_MOST_HEAD: Final = 256  # characters of a line in which its indentation, list marker and fence are looked for
-_MOST_KEPT: Final = 4096  # characters of a line that goes on
-_MOST_OPEN: Final = 64  # quotation marks of a line that are open
+_MOST_HEAD: Final = 256  # bound: characters of a line in which its indentation, list marker and fence are looked for
+_MOST_KEPT: Final = 4096  # bound: characters of an open line that are kept and not looked at
+_MOST_OPEN: Final = 64  # bound: open quotation marks of a line
 _MARKS: Final = frozenset("'“”„‟‘’‚‛«»‹›「『〝＂＇")
 # Which marks each closes; German has „x“ and »x«, French « x ».
 _PARTNERS: Final = {
@@ -68,20 +69,9 @@ class Quotes:
     @property
     def is_at_margin(self) -> bool:
         """Whether the line is empty so far."""
-        self._read()
+        if self.pieces:
+            self._read()
         return not self._head
-
-    @property
-    def is_after_blank(self) -> bool:
-        """Whether the character before, in the same line, is a blank."""
-        self._read()
-        return self._last[-1:] in (" ", "\t")
-
-    @property
-    def is_after_token(self) -> bool:
-        """Whether a special token is right before, in the same line."""
-        self._read()
-        return self._last in ("|>", "｜>")
 
     @property
     def is_in_code(self) -> bool:
@@ -89,19 +79,30 @@ class Quotes:
         self._read()
         return self._fence is not None or self._is_span_open()
 
+    def find_state(self, is_token: bool) -> State:
+        """Return whether what comes next is quoted, and what is before it in the line if it is not."""
+        if self.is_open(is_token):
+            return "quoted"
+        if not self._head:
+            return "at a line"
+        if self._last[-1:] in (" ", "\t"):
+            return "after a blank"
+        return "after a token" if self._last in ("|>", "｜>") else "in text"
+
     def is_open(self, is_token: bool = False) -> bool:
         """Whether what comes next is quoted; indentation does not quote a special token (`is_token`)."""
         self._read()
         if self._fence is not None or self._is_odd or self._is_span_open() or self._is_after_mark():
             return True
-        _, rest = _measure_indentation(self._head)
+        indent, head = _measure_indentation(self._head)
+        rest = head
         while (item := _ITEM.match(rest)) is not None:
             _, rest = _measure_indentation(rest[item.end() :])
         if _QUOTATION.match(rest) is not None:
             return True
         if _FENCE.match(rest) is not None:
             return True
-        return not is_token and self._is_code(*_measure_indentation(self._head))
+        return not is_token and self._is_code(indent, head)
 
     # -- lines ---------------------------------------------------------------------------------------
 

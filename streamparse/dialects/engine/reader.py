@@ -17,7 +17,6 @@ from io import StringIO
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from streamparse.dialects.engine.markers import MarkerMatch, MarkerSet
-from streamparse.limits import most
 from streamparse.patterns import BLANKS, lazy_partial
 
 if TYPE_CHECKING:
@@ -32,10 +31,10 @@ Pattern: TypeAlias = "regex.Pattern[str]"
 Step: TypeAlias = Generator[None, None, T]
 
 _BLANK_RUN = lazy_partial(r"[ \t\r\n]*")
-LONG: Final = 512  # characters of a text from which on `Reader.find` is worth its while
-_MUCH: Final = 4096  # characters: a look that took so many is not repeated
-_MANY_TIMES: Final = 16
-_MOST_AGAIN: Final = 8 * _MUCH  # characters that are looked at more than once
+LONG: Final = 512  # bench: characters before a marker from which on what `Reader.find` finds is kept
+_MUCH: Final = 4096  # bound: characters; a look that took so many is not repeated
+_MANY_TIMES: Final = 16  # bench: copies of a text that are compared at once
+_MOST_AGAIN: Final = 8 * _MUCH  # bound: characters that are looked at more than once
 
 
 class Overflow(Exception):
@@ -54,6 +53,7 @@ class Reader:
         "_pinned",
         "_searched",
         "at",
+        "budget",
         "buffer",
         "fast_path",
         "final",
@@ -61,8 +61,9 @@ class Reader:
         "tape",
     )
 
-    def __init__(self, most_taped: int | None = None) -> None:
-        self.tape: Tape = Tape(most(most_taped))
+    def __init__(self, most_taped: int = sys.maxsize, most_vain: int = sys.maxsize) -> None:
+        self.tape: Tape = Tape(most_taped)
+        self.budget: RescanBudget = RescanBudget(most_vain)
         self.buffer: str = ""
         self.at: int = 0
         self.final: bool = False
@@ -378,19 +379,20 @@ class Tape:
 
 
 class RescanBudget:
-    """Counts the characters that were looked at in vain.
+    """Counts the characters, and the markers, that were looked at in vain.
 
     Usually only the marker is passed over.  If one look went far, or if too much was looked at again, all that was
     looked at is passed over.
     """
 
-    __slots__ = ("again", "ahead")
+    __slots__ = ("again", "ahead", "most_vain", "vain")
 
-    def __init__(self) -> None:
-        # How many of the next characters were looked at in vain.  Whoever passes some on or drops them subtracts them;
-        # a call that is found sets it to 0.
+    def __init__(self, most_vain: int = sys.maxsize) -> None:
+        # How many of the next characters were looked at in vain.  Whoever passes some on or drops them subtracts them.
         self.ahead: int = 0
         self.again: int = 0  # how much of that was looked at more than once
+        self.vain: int = 0  # markers that opened no call, since the last call
+        self.most_vain = most_vain
 
     def spend(self, looked: int) -> int:
         """Note what was looked at in vain; return how much to pass over, or 0 if only the marker."""
@@ -400,3 +402,12 @@ class RescanBudget:
             self.again = 0
         self.ahead = max(self.ahead, looked)
         return self.ahead if looked >= _MUCH or self.again > _MOST_AGAIN else 0
+
+    def spend_marker(self) -> bool:
+        """Note a marker that opened no call; return whether it is the first one too many."""
+        self.vain += 1
+        return self.vain == self.most_vain + 1
+
+    def restart(self) -> None:
+        """A call was found."""
+        self.ahead = self.vain = 0

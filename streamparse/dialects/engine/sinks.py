@@ -30,12 +30,6 @@ class DirectSink:
         self._sink = sink
         self._reader = reader
         self._visible = visible
-        # The calls of open text that were reported.
-        self.calls: list[Call] = []
-        # Whether calls were reported that were not doubted since.
-        self.has_calls: bool = False
-        # Visible text revoked calls that were held: other markers may count from here on.
-        self.has_revoked: bool = False
         self.reasoning: Callable[[str], None] = sink.reasoning
         self.call_arguments: Callable[..., None] = sink.call_arguments
         self.call_teller: Callable[[Call], Callable[[str], None]] = sink.call_teller
@@ -46,14 +40,12 @@ class DirectSink:
         self, name: str, id: str | None = None, source: Source = "inband", place: Place = "plain"
     ) -> Call:  # fmt: skip
         call = self._sink.call_start(name, id, source, place)
-        self.has_calls = True
-        if (
-            self.calls and self._visible.place >= IN_TEXT
-        ):  # text parts them: what closes a thought is too late for those
-            self.calls = []
+        visible = self._visible
+        if visible.calls and visible.place >= IN_TEXT:  # text parts them: what closes a thought is too late for those
+            visible.calls = []
             self._reader.tape.give_back()
         if place == "plain":
-            self.calls.append(call)
+            visible.calls.append(call)
             self._reader.tape.has_call = True
         return call
 
@@ -65,8 +57,7 @@ class DirectSink:
         if held.text is not None and not text.strip(BLANKS):
             held.add_text(text)
             return
-        if self._visible.revoke("text_follows"):
-            self.has_revoked = True
+        self._visible.revoke("text_follows")
         self._visible.pass_on(text)
 
     def call_error(self, call: Call, code: str, message: str) -> None:
@@ -75,15 +66,14 @@ class DirectSink:
 
     def calls_doubted(self, code: str, message: str) -> None:
         # All calls so far are revoked.  They may be data of a value, so their text is not given back.
-        self.calls = []
-        self.has_calls = False
+        self._visible.calls = []
         self._reader.tape.give_back()
         self._sink.calls_doubted(code, message)
 
     def revoke(self, reason: str) -> str:
         """Revoke the calls of open text; return their text."""
-        calls, text = self.calls, self._reader.tape.give_back()
-        self.calls = []
+        calls, text = self._visible.calls, self._reader.tape.give_back()
+        self._visible.calls = []
         for call in calls:
             self._sink.call_revoke(call, reason)
         # What is too long to be kept twice is given back as what was read of it.

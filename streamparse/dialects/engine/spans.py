@@ -7,25 +7,24 @@ in the visible text, until visible text follows; drafts in a thought, until the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from io import StringIO
 from typing import Final
 
 from streamparse.dialects.engine.active_markers import NO_MARKERS, ActiveMarkers
+from streamparse.dialects.engine.catalogue import Candidate
 from streamparse.dialects.engine.grammar import Position, Thought
 from streamparse.dialects.engine.markers import IndexedMarkers
+from streamparse.dialects.engine.meanings import Kind, Meaning, State
 from streamparse.dialects.engine.quotes import Quotes
 from streamparse.patterns import BLANKS
 from streamparse.sink import Call, Sink
 
-START: Final = 0  # nothing but blanks and thoughts so far
-AFTER_CALL: Final = 1  # nothing but blanks since a call
-TURN_BEGUN: Final = 2  # nothing but blanks since what begins the turn of somebody else
-IN_TEXT: Final = 3
-INVENTED: Final = 4  # in such a turn: nothing is a marker
+# The places in the visible text: nothing but blanks and thoughts so far; nothing but blanks since a call; nothing but
+# blanks since what begins the turn of somebody else; in text; in such a turn, where nothing is a marker.
+START, AFTER_CALL, TURN_BEGUN, IN_TEXT, INVENTED = range(5)
 
-_MOST_ENDINGS: Final = 16  # that may wait after a call; more are text
-_CLOSING_TAGS: Final = ("</", "[/", "◁/")
+_MOST_ENDINGS: Final = 16  # bound: endings that wait after a call; more are text
 _LEADS: Final = ("Thought:", "Question:", "Plan:", "Reflection:")
 _BEGUN_LEADS: Final = frozenset(lead[:size] for lead in _LEADS for size in range(len(lead)))
 _MOST_LEAD: Final = max(map(len, _LEADS))
@@ -92,7 +91,7 @@ class HeldCalls:
 
 
 class VisibleText:
-    """The visible text: where its end is, and the bare calls that may be revoked there."""
+    """The visible text: its state at the end, and the bare calls that may be revoked there."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
@@ -101,47 +100,90 @@ class VisibleText:
         self.held: HeldCalls = HeldCalls()
         self.place: int = START
         self._lead = ""  # its first characters, as many as show whether they are one of `_LEADS`
+        # Complete calls with markers of their own since visible text parted them from those before.
+        self.calls: list[Call] = []
+        self.has_settled: bool = False  # a bare call stands, for what follows it belongs to its format
+        self.follows_quoted: bool = False  # nothing but blanks since a call that was quoted
+        self.follows_drop: bool = False  # nothing since a marker that was dropped
+        self.joins_thoughts: bool = False  # since the last call there was a thought
         # What ends a thought that is written in the text, for its opener came after text: calls in it are drafts.
         self.draft_ends: tuple[str, ...] = ()
 
-    @property
-    def is_prose(self) -> bool:
-        """Whether text without a marker is passed on as it is, and changes nothing."""
-        return self.place >= IN_TEXT and self._lead not in _BEGUN_LEADS and not self.held.calls
+    def get_prose_markers(self, active: ActiveMarkers) -> IndexedMarkers | None:
+        """Return the markers that count, if text without any of them changes no state; else None."""
+        is_prose = (
+            self.place >= IN_TEXT
+            and self._lead not in _BEGUN_LEADS
+            and not (self.held.calls or self.follows_quoted or self.follows_drop)
+        )
+        return (active.prose if self.place == IN_TEXT else NO_MARKERS) if is_prose else None
 
     @property
-    def position(self) -> Position:
-        """Where the next marker is."""
-        if self.place != IN_TEXT:
-            return "start" if self.place == START else "edge"
-        return "line" if self.quotes.is_at_margin else "anywhere"
+    def has_call(self) -> bool:
+        """Whether a call that was not revoked is before the next marker, with no call behind visible text after it."""
+        return bool(self.calls or self.held.calls or self.has_settled)
+
+    def find_state(self, is_token: bool) -> State:
+        """Return the state of the text before a marker; `is_token`: it is a special token."""
+        if self.place != IN_TEXT and not (self.follows_quoted or self.draft_ends):
+            if self.held.calls:
+                return "after a bare call"
+            return "after a call" if self.place == AFTER_CALL and self.has_call else "start"
+        state = self.quotes.find_state(is_token)
+        if state == "quoted":
+            return state
+        if self.draft_ends:
+            return "in a draft"
+        if self.follows_quoted:
+            return "after a quoted call"
+        return "after a token" if self.follows_drop and state != "at a line" else state
 
     def get_markers(self, active: ActiveMarkers) -> IndexedMarkers:
         """Return the markers that count here."""
         return (active.at_start, active.later, NO_MARKERS, active.prose, NO_MARKERS)[self.place]
 
-    def is_led(self, marker: str) -> bool:
-        """Whether what was said agrees with a marker: `Action:` needs one of the leads of its format."""
-        return marker != _LEAD_OPENER or self.place != IN_TEXT or self._lead.startswith(_LEADS)
+    def list_candidates(self, active: ActiveMarkers, marker: str, meaning: Meaning) -> list[Candidate]:
+        """Return the dialects that may read what follows a marker here."""
+        position: Position = "start" if self.place == START else "edge"
+        if self.place == IN_TEXT:
+            position = "line" if self.quotes.is_at_margin else "anywhere"
+        candidates = active.list_candidates(marker, position)
+        if meaning == "quoted attempt" and self.quotes.is_in_code:  # what casts doubt reads quoted text, but not code
+            candidates = [each for each in candidates if not each.is_companion]
+        if marker == _LEAD_OPENER and self.place == IN_TEXT and not self._lead.startswith(_LEADS):
+            candidates = [each for each in candidates if each.is_named or each.is_companion]
+        return candidates
 
-    def note_thought_marker(self, marker: str, thoughts: Mapping[str, Thought]) -> bool:
-        """Note a marker of thoughts that is text here.
-
-        What comes after one that opens a thought at the start of a line is a draft.  One that closes what nothing
-        opened shows that the prompt opened the thought.  Then return True: the calls before it are drafts.
-        """
-        if marker in self.draft_ends:
+    def change_state(self, meaning: Meaning, marker: str, active: ActiveMarkers) -> None:
+        """A marker means something for those that follow."""
+        if meaning == "draft begins":
+            self.draft_ends = active.thoughts[marker].closes
+        elif marker in self.draft_ends:
             self.draft_ends = ()
-        elif marker in thoughts:
-            if self.quotes.is_at_margin and not self.draft_ends:
-                self.draft_ends = thoughts[marker].closes
-        elif not self.draft_ends:
-            return marker.startswith(_CLOSING_TAGS)  # others end messages, too
-        return False
+
+    def drop(self, text: str) -> None:
+        """Note structure that is dropped, `text`: if held calls are revoked, it is text with them."""
+        self.follows_drop = True
+        if self.held.calls:
+            self.held.add_text(text)
+
+    def begin_thought(self, thought: Thought) -> OpenThought:
+        """Return a thought that begins here."""
+        self.follows_drop = self.follows_quoted = False
+        self.held.drop_endings()
+        return OpenThought(self._sink, thought, self.joins_thoughts and not thought.pieces)
+
+    def end_call(self) -> None:
+        """A dialect has read what is before."""
+        self.place = AFTER_CALL
+        self.held.drop_endings()
+        self.joins_thoughts = False
 
     def write(self, text: str) -> bool:
         """Pass on text that belongs to no call; return True if other markers count from here on."""
         is_blank = not text.strip(BLANKS)
+        self.follows_drop = False
+        self.follows_quoted = self.follows_quoted and is_blank
         if self.held.calls and is_blank:
             self.held.add_text(text)
             return False
@@ -189,19 +231,49 @@ class OpenThought:
         self.joins: bool = joins
         # Nothing but blanks so far: another opener may be the prompt's, or the model's, own.
         self.is_fresh: bool = True
-        # Something was passed on by `write`, be it blanks.
-        self.has_told: bool = False
         # In the turn of somebody else, behind a call: no more calls are looked for.
-        self.is_invented = False
+        self.is_invented: bool = False
+
+    def get_prose_markers(self, active: ActiveMarkers) -> IndexedMarkers | None:
+        """As of `VisibleText`."""
+        return None if self.held.calls or self.is_fresh or self.joins else self.get_markers(active)
 
     @property
-    def is_prose(self) -> bool:
+    def has_call(self) -> bool:
+        """Whether a call that may be revoked is right before the next marker."""
+        return bool(self.held.calls)
+
+    def find_state(self, is_token: bool) -> State:
         """As of `VisibleText`."""
-        return not (self.held.calls or self.is_fresh or self.joins)
+        if self.held.calls:
+            return "invented" if self.is_invented else "after a call in a thought"
+        if self.quotes.is_open(is_token):
+            return "quoted in a thought"
+        return "invented" if self.is_invented else "in a thought"
 
     def get_markers(self, active: ActiveMarkers) -> IndexedMarkers:
         """Return the markers that count here."""
         return active.get_markers_in_thought(self.thought, self.is_fresh)
+
+    def list_own_kinds(self, marker: str) -> tuple[Kind, ...]:
+        """Return what a marker is in this thought alone."""
+        if marker in self.thought.closes:
+            return ("end of this thought",)
+        is_echo = self.is_fresh and (marker in self.thought.opens or marker in self.thought.echoes)
+        return ("echo",) if is_echo else ()
+
+    def list_candidates(
+        self, active: ActiveMarkers, marker: str, meaning: Meaning  # noqa: ARG002 - as `VisibleText`
+    ) -> list[Candidate]:  # fmt: skip
+        """Return the dialects that may read what follows a marker here."""
+        return active.list_candidates_in_thought(marker)
+
+    def change_state(self, meaning: Meaning, marker: str, active: ActiveMarkers) -> None:  # noqa: ARG002 - as above
+        """What follows is invented."""
+        self.is_invented = True
+
+    def drop(self, text: str) -> None:
+        """Note structure that is dropped: it is not kept."""
 
     def write(self, text: str) -> bool:
         """Pass on thought; return True if other markers count from here on."""
@@ -213,10 +285,10 @@ class OpenThought:
 
     def _pass_on(self, text: str) -> bool:
         self.quotes.pieces.append(text)
-        pieces = ("\n", text) if self.joins else (text,)
-        self.joins, self.has_told = False, True
-        for piece in pieces:
-            self._sink.reasoning(piece)
+        if self.joins:
+            self.joins = False
+            self._sink.reasoning("\n")
+        self._sink.reasoning(text)
         if not self.is_fresh or not text.strip(BLANKS):
             return False
         self.is_fresh = False

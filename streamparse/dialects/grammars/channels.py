@@ -48,8 +48,7 @@ from streamparse.patterns import lazy_partial
 # What ends a message.
 ENDS = ("<|call|>", "<|end|>", "<|return|>", "<|eom|>", "<|eot|>")
 
-# So much of a marker is no text where the end of the text cuts it; a mere `<` may be meant.
-_CUT = 2
+_CUT = 2  # bound: characters of a marker that the end of the text cuts; a mere `<` is text
 _WITHIN = r"(?:[^<{\n]|<(?!\|(?:start|message|call|end|return|eom|eot)\|>))"
 _TO_BEGIN = r" ?to=[^\s<{]{1,128}+(?: \w{1,16})? ?(?:<\||\{)"
 # Where a header begins without a marker, one must follow soon: a text that begins with such words is not held back.

@@ -51,7 +51,7 @@ from streamparse.sink import Call
 
 # What an argument value may begin with.
 _VALUES = frozenset('{["n')
-_LEAST_HEAD = 32  # characters of a text in which a name and the key of the arguments are looked for at once
+_LEAST_HEAD = 32  # bench: characters of a text in which a name and the key of the arguments are looked for at once
 
 
 class Draft(msgspec.Struct):

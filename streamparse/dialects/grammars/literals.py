@@ -30,7 +30,7 @@ from streamparse.sink import Call
 # Takes the next piece of JSON text.
 Write: TypeAlias = Callable[[str], Any]
 
-_QUOTES = 2
+_QUOTES = 2  # source: RFC 8259, section 7: a key stands between two quotation marks
 
 
 class Notation(Protocol):

@@ -28,7 +28,7 @@ from streamparse.schema.kinds import ANY, Kinds, SchemaView, quote, to_json_text
 # What a text may be where the schema says nothing: a number could be a string.
 _UNTYPED: Kinds = ANY - {"integer", "number"}
 _NAME = r"[^<>\s/]{1,256}"
-_DEEPEST = 128
+_DEEPEST = 128  # bound: tags that are open inside each other, each with a frame of its own
 
 
 class NestedTags(TagCalls, frozen=True, dict=True):

@@ -23,7 +23,7 @@ from streamparse.dialects.grammars.tag_calls import KEY, TagCalls
 from streamparse.patterns import lazy_partial, lazy_re
 
 _OPENING = lazy_re(r"<(?P<tag>[^\s<>/]{1,256})(?=[\s<>/])")
-_MOST_OPENING = 258
+_MOST_OPENING = 258  # bound: characters that `_OPENING` may match, and the one that shows its end
 _AGAIN = lazy_partial(rf"{GAP}</(?P<tag>[^\s<>/]{{1,256}})>")
 _ANY_TAG = r"<(?P<close>/)?(?P<tag>[^\s<>/]{1,256})(?=[\s>])"
 

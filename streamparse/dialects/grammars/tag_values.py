@@ -136,7 +136,7 @@ def write_members(reader: Reader, context: Context, name: str, arguments: Iterab
 
 
 _BREAK = lazy_partial(r"\r?\n")
-_MOST_HELD = 64
+_MOST_HELD = 64  # bound: characters before the end of a value in which a line break is looked for
 
 
 class ValueEnd(msgspec.Struct, frozen=True, dict=True):

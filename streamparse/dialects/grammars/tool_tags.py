@@ -30,7 +30,7 @@ A_KEY = r"[A-Za-z_][\w.-]{0,255}"
 
 _FIRST = lazy_re(rf"\s{{0,2}}<[^<>/]{{0,264}}>{GAP}<(?P<begun>(?!/)[^<>]{{0,256}})\Z")
 _A_KEY = lazy_re(rf"(?:{A_KEY})?\Z")
-_WINDOW = 4096  # more characters than any of these patterns can match
+_WINDOW = 4096  # bound: more characters than any of these patterns can match
 _TAG = lazy_partial(r"<(?P<name>[^\s<>/]{1,256})\s{0,8}/?>")
 # What any tool's tag and the beginning of what it holds look like.
 _CALL = lazy_partial(rf"<[^\s<>/]{{1,256}}\s{{0,8}}(?:/>|>{GAP}(?:<|\{{\s{{0,64}}[\"'}}]))")
