@@ -1,4 +1,4 @@
-"""What many streams at once cost in the proxy, beside a relay that only copies bytes: `python benches/proxy_streams.py`.
+"""What many streams cost in the proxy, beside a relay that only copies bytes: `python benches/proxy_streams.py`.
 
 Server and clients are in this process, the relay and the proxy each in one of their own.  Every stream is 20 tokens a
 second, with tools in the request, so that the proxy reads and writes each anew.  By turns the relay and the proxy get
