@@ -1,7 +1,7 @@
 """Coding agents by `streamparse run`, in front of a server whose model writes its calls as text.
 
 The server is scripted, and as strict as a template: it refuses a system message that is not the first.  An agent works
-if its two commands have run, in order, and it ended well; and if a command that was cut never ran.
+if its two commands have run, once each, and it ended well; and if a command that was cut never ran.
 """
 
 from __future__ import annotations
@@ -110,11 +110,11 @@ def _stream(text: str, finish: str) -> bytes:
 
 def run_agent(agent: Agent) -> str:
     """Return how an agent fared: `works`, or what went wrong."""
-    for cuts, expected in ((False, "one\ntwo\n"), (True, "")):
+    for cuts, expected in ((False, ["one", "two"]), (True, [])):
         server = StrictServer(cuts=cuts)
         with serving(server) as url, TemporaryDirectory(prefix="agent_") as home:
             status, told, wrote = _run(agent, url, Path(home))
-        if wrote != expected:
+        if sorted(wrote.split()) != expected:  # Codex runs the calls of a turn side by side
             return f"fails: {'the cut call ran' if cuts else f'wrote {wrote!r}'}, status {status}: {told[-300:]}"
         if server.refused or (status != 0 and not cuts):
             return f"fails: status {status}, {server.refused} requests refused: {told[-300:]}"

@@ -200,6 +200,10 @@ def run_langchain_anthropic(url: str, prompt: str, streamed: bool) -> str:
 # -- frameworks with a loop of their own -------------------------------------------------------------------
 
 
+_DICTATED: Final[Any] = {"may_tokenize_special_tokens_in_content": False}
+"""A profile that leaves the special tokens by which the answers are dictated as they are."""
+
+
 def _run_pydantic(model: Any, prompt: str, streamed: bool) -> str:
     from pydantic_ai import Agent
 
@@ -219,7 +223,8 @@ def run_pydantic_chat(url: str, prompt: str, streamed: bool) -> str:
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.openai import OpenAIProvider
 
-    return _run_pydantic(OpenAIChatModel(MODEL, provider=OpenAIProvider(url + "/v1", api_key=KEY)), prompt, streamed)
+    provider = OpenAIProvider(url + "/v1", api_key=KEY)
+    return _run_pydantic(OpenAIChatModel(MODEL, provider=provider, profile=_DICTATED), prompt, streamed)
 
 
 def run_pydantic_responses(url: str, prompt: str, streamed: bool) -> str:
@@ -227,7 +232,7 @@ def run_pydantic_responses(url: str, prompt: str, streamed: bool) -> str:
     from pydantic_ai.providers.openai import OpenAIProvider
 
     provider = OpenAIProvider(url + "/v1", api_key=KEY)
-    return _run_pydantic(OpenAIResponsesModel(MODEL, provider=provider), prompt, streamed)
+    return _run_pydantic(OpenAIResponsesModel(MODEL, provider=provider, profile=_DICTATED), prompt, streamed)
 
 
 def run_pydantic_anthropic(url: str, prompt: str, streamed: bool) -> str:

@@ -87,7 +87,7 @@ def run_libraries(only: str) -> list[str]:
             if only.lower() in name.lower():
                 script = ANSWERS.get(name, (WRITTEN, CALLS, WRITTEN[-1]))
                 found = [_try(run, script, server, url, streamed=streamed) for streamed in (True, False)]
-                rows.append(f"| {name} ({distribution} {version(distribution)}) | {api} | {found[0]} | {found[1]} |")
+                rows.append(f"| {distribution} {version(distribution)} | {api} | {found[0]} | {found[1]} |")
                 print(rows[-1], file=sys.stderr)
     return rows
 
