@@ -13,6 +13,7 @@ import json
 import re
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from statistics import median
@@ -47,26 +48,29 @@ async def relay(port: int) -> None:
         await asyncio.gather(copy(reader, there[1]), copy(there[0], writer))
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0, backlog=2 * OPEN)
-    await _report(server.sockets[0].getsockname()[1])
+    await asyncio.to_thread(_report, server.sockets[0].getsockname()[1])
 
 
-async def serve_proxy(port: int) -> None:
+def serve_proxy(port: int) -> None:
     """Run the proxy as its command does."""
     from streamparse import proxy
     from streamparse.cli.proxy import listen, make_server
 
     with listen("127.0.0.1", 0) as listener:
         server = make_server(proxy.app(f"http://127.0.0.1:{port}"), [])
-        task = asyncio.create_task(server.serve([listener]))
-        await _report(listener.getsockname()[1])
-        server.should_exit = True
-        await task
+
+        def report() -> None:
+            _report(listener.getsockname()[1])
+            server.should_exit = True
+
+        threading.Thread(target=report).start()
+        server.run([listener])
 
 
-async def _report(port: int) -> None:
+def _report(port: int) -> None:
     """Print the port, and at each line of the input the CPU seconds and the memory in MB of this process."""
     print(port, flush=True)
-    while await asyncio.to_thread(sys.stdin.readline):
+    while sys.stdin.readline():
         print(time.process_time(), _read_memory(), flush=True)
 
 
@@ -201,7 +205,7 @@ def main() -> None:
     parser.add_argument("port", nargs="?", type=int)
     given = parser.parse_args()
     if given.kind:
-        asyncio.run((relay if given.kind == "relay" else serve_proxy)(given.port))
+        asyncio.run(relay(given.port)) if given.kind == "relay" else serve_proxy(given.port)
         return
     for streams in (100, 20):
         base, ours = asyncio.run(measure_streams(streams))
