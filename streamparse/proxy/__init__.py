@@ -8,6 +8,7 @@ It needs the extra `proxy`.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from streamparse.dialects import Dialects
 from streamparse.limits import Limits
@@ -27,15 +28,17 @@ def app(
     tools: ToolMode = "native",
     limits: Limits = Limits(),  # noqa: B008 - frozen
     allowed_hosts: Iterable[str] = (),
+    **others: Any,
 ) -> Proxy:
     """Return the ASGI application in front of `upstream`, a server that speaks `wire`.
 
     `dialects` are looked for in its text.  With `tools="prompt"` the server gets the tools in the system prompt, and
     not in a field of their own.  `allowed_hosts` are the names by which it may be asked besides those of this machine
-    (`"*"`: any).  Raises ValueError for an unknown name and for a bad URL.
+    (`"*"`: any).  `others` are further fields of `Settings`, such as `model`, `key` and `token`.  Raises ValueError for
+    an unknown name and for a bad URL.
     """
     hosts = (allowed_hosts,) if isinstance(allowed_hosts, str) else tuple(allowed_hosts)
     settings = Settings(
-        upstream=upstream, wire=wire, dialects=dialects, tools=tools, limits=limits, allowed_hosts=hosts
+        upstream=upstream, wire=wire, dialects=dialects, tools=tools, limits=limits, allowed_hosts=hosts, **others
     )
     return Proxy(settings)

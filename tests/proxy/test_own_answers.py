@@ -167,3 +167,14 @@ def test_all_else_needs_the_token_and_it_goes_no_further(path: str) -> None:
             body = {"input": "x"} if method == "POST" else None
             assert httpx.request(method, url + path, headers={name: value}, json=body, timeout=60).status_code != 401
     assert "the-token" not in str(upstream.asked)
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+def test_a_request_that_only_has_a_model_loaded_asks_no_model(streamed: bool) -> None:
+    upstream = _serve()
+    with proxied(upstream) as url, ollama.Client(host=url) as client:
+        generated: Any = client.generate("m", stream=streamed)
+        chatted: Any = client.chat("m", [], stream=streamed)
+        answers = [*generated, *chatted] if streamed else [generated, chatted]
+    assert [(answer.done, answer.done_reason) for answer in answers] == [(True, "load")] * 2
+    assert upstream.asked == []
