@@ -50,6 +50,8 @@ if TYPE_CHECKING:
         AgentRun,
         ApprovalRequest,
         History,
+        Journal,
+        JournalBusy,
         ModelError,
         Partial,
         Progress,
@@ -84,14 +86,14 @@ if TYPE_CHECKING:
 __all__ = [
     "DIALECTS", "WIRES", "Agent", "AgentRun", "ApprovalRequest", "BrokenCall", "CallBroken", "CapabilityLearner",
     "CompositeParser", "Document", "Done", "Error", "Event", "FallbackChain", "FormatNegotiator", "History", "Image",
-    "Limits", "MiddlewareChain", "ModelError", "ParsedResponse", "Partial", "Progress", "ProviderItem",
-    "ReasoningDelta", "RefusalDelta", "RepairLoop", "Request", "RunEnd", "RunResult", "RunState", "StateChange",
-    "Stopped", "StreamParser", "Streamed", "TextDelta", "TextParser", "Tool", "ToolCall", "ToolCallComplete",
-    "ToolCallDelta", "ToolCallRevoked", "ToolCallStart", "ToolContext", "ToolError", "ToolFailure", "ToolIntent",
-    "ToolRegistry", "ToolResult", "ToolRunner", "Turn", "TurnEnd", "aiter_events", "as_message", "detect_format",
-    "format_error_for_model", "http_model", "iter_events", "load_plugins", "max_repeats", "max_seconds", "max_tokens",
-    "max_turns", "parse_response", "parser_for", "preflight", "register_dialect", "register_parser", "register_wire",
-    "run_tools", "tool", "translate_tools",
+    "Journal", "JournalBusy", "Limits", "MiddlewareChain", "ModelError", "ParsedResponse", "Partial", "Progress",
+    "ProviderItem", "ReasoningDelta", "RefusalDelta", "RepairLoop", "Request", "RunEnd", "RunResult", "RunState",
+    "StateChange", "Stopped", "StreamParser", "Streamed", "TextDelta", "TextParser", "Tool", "ToolCall",
+    "ToolCallComplete", "ToolCallDelta", "ToolCallRevoked", "ToolCallStart", "ToolContext", "ToolError", "ToolFailure",
+    "ToolIntent", "ToolRegistry", "ToolResult", "ToolRunner", "Turn", "TurnEnd", "aiter_events", "as_message",
+    "detect_format", "format_error_for_model", "http_model", "iter_events", "load_plugins", "max_repeats",
+    "max_seconds", "max_tokens", "max_turns", "parse_response", "parser_for", "preflight", "register_dialect",
+    "register_parser", "register_wire", "run_tools", "tool", "translate_tools",
 ]  # fmt: skip
 
 _LATER = {
@@ -102,7 +104,8 @@ _LATER = {
     "providers": ("as_message", "translate_tools"),
     "repair": ("FallbackChain", "RepairLoop", "preflight"),
     "runtime": (
-        *("Agent", "AgentRun", "ApprovalRequest", "History", "ModelError", "Partial", "Progress", "Request"),
+        *("Agent", "AgentRun", "ApprovalRequest", "History", "Journal", "JournalBusy"),
+        *("ModelError", "Partial", "Progress", "Request"),
         *("RunEnd", "RunResult", "RunState", "Stopped", "ToolRegistry", "ToolRunner", "Turn", "TurnEnd", "http_model"),
         *("max_repeats", "max_seconds", "max_tokens", "max_turns", "run_tools"),
     ),

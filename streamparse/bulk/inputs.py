@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from fnmatch import fnmatchcase
 from itertools import starmap
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
+from streamparse.bulk.batch_lines import get_at_path, is_batch_line, read_batch_line
 from streamparse.bulk.rows import import_arrow, import_parquet, view_as_bytes
 
 __all__ = ["Body", "Input", "Known", "Task", "cut_tasks", "find_inputs", "read_bodies"]
@@ -43,6 +46,10 @@ class Body(msgspec.Struct, frozen=True):
     row: int | None
     content: bytes | str | None
     problem: str = ""
+    custom_id: str | None = None
+    """Of a line of a provider's batch."""
+    other: str | None = None
+    """What else was in the row, as a JSON object."""
 
 
 class _Files(msgspec.Struct, frozen=True):
@@ -77,6 +84,9 @@ class _Rows(msgspec.Struct, frozen=True):
     path: str
     first: int
     column: Any  # of pyarrow
+    inside: str
+    """Where in each cell the body is: names with dots between them; empty if the cell is the body."""
+    others: Any  # of pyarrow
     size: int
     known: Set[int | None]
 
@@ -100,11 +110,14 @@ def find_inputs(
     paths: Sequence[str | os.PathLike[str]],
     column: str | None = None,
     leave_out: Collection[str | os.PathLike[str]] = (),
+    include: str = "*",
 ) -> list[Input]:
     """Find the files of paths and folders, in the order of names, each once.
 
-    A file is one body.  With a column, a `.jsonl` or `.ndjson` file is a table of bodies; a `.parquet` file always is.
-    Hidden files of a folder, and entries that are no files, are left out; so are the paths `leave_out` everywhere.
+    A file is one body.  With a column, a `.jsonl` or `.ndjson` file is a table of bodies, and without one if it holds
+    the results of a provider's batch; a `.parquet` file always is.
+    Hidden files of a folder, those whose names do not match `include`, and entries that are no files, are left out; so
+    are the paths `leave_out` everywhere.
     Raises OSError for a path that is not there, and ImportError for Parquet without pyarrow.
     """
     hidden = {os.path.realpath(path) for path in leave_out}
@@ -113,7 +126,7 @@ def find_inputs(
         path = os.path.normpath(os.fspath(each))
         status = os.stat(path)
         if stat.S_ISDIR(status.st_mode):
-            for entry in _walk(path, column):
+            for entry in _walk(path, column, include):
                 found.setdefault(entry.path, entry)
         else:
             found.setdefault(path, _describe(path, status.st_size, column))
@@ -125,13 +138,13 @@ def find_inputs(
     ]
 
 
-def _walk(folder: str, column: str | None) -> Iterator[Input]:
+def _walk(folder: str, column: str | None, include: str) -> Iterator[Input]:
     failures: list[OSError] = []
     for place, folders, names in os.walk(folder, onerror=failures.append):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = os.path.join(place, name)
-            if name.startswith("."):
+            if name.startswith(".") or not fnmatchcase(name, include):
                 continue
             try:
                 status = os.stat(path)
@@ -149,7 +162,17 @@ def _describe(path: str, size: int, column: str | None) -> Input:
     if suffix == _PARQUET:
         import_parquet()
         return Input(path, size, "parquet")
-    return Input(path, size, "lines" if column is not None and suffix in _LINES else "body")
+    is_table = suffix in _LINES and (column is not None or _has_batch(path))
+    return Input(path, size, "lines" if is_table else "body")
+
+
+def _has_batch(path: str) -> bool:
+    """Whether a file begins with a result of a provider's batch; why one cannot be read is told where it is read."""
+    try:
+        with open(path, "rb") as file:
+            return is_batch_line(file.readline(_SAMPLE))
+    except OSError:
+        return False
 
 
 def _describe_error(error: Exception) -> str:
@@ -220,19 +243,27 @@ def _cut_rows(entry: Input, column: str, known: Set[int | None]) -> Iterator[Tas
     try:
         with parquet.ParquetFile(entry.path) as table:
             metadata = table.metadata
-            if column not in table.schema_arrow.names:
+            top, path = _split_column(column, table.schema_arrow.names)
+            if top is None:
                 yield _Nothing(entry.path, f"no column {column!r}", left)
                 return
-            at_once = max(1, TASK_SIZE * metadata.num_rows // max(1, _measure(metadata, column)))
-            for batch in table.iter_batches(at_once, columns=[column]):
+            at_once = max(1, TASK_SIZE * metadata.num_rows // max(1, _measure(metadata, top)))
+            for batch in table.iter_batches(at_once):
                 end = first + batch.num_rows
                 share = left * batch.num_rows // (metadata.num_rows - first)
-                yield _Rows(entry.path, first, view_as_bytes(batch.column(0)), share, _find_within(known, first, end))
+                cells, others = view_as_bytes(batch.column(top)), batch.drop_columns([top])
+                yield _Rows(entry.path, first, cells, path, others, share, _find_within(known, first, end))
                 first, left = end, left - share
             if left:
                 yield _Files([], left)  # there were no rows
     except (OSError, import_arrow().ArrowException) as error:
         yield _Nothing(entry.path, _describe_error(error), left)
+
+
+def _split_column(column: str, names: Collection[str]) -> tuple[str | None, str]:
+    """Return the column of the table, and the names with dots that lead on inside its cells."""
+    top, _, path = (column, "", "") if column in names else column.partition(".")
+    return (top if top in names else None), path
 
 
 def _find_within(known: Set[int | None], first: int, end: int) -> Set[int | None]:
@@ -307,13 +338,42 @@ def _read_lines(task: _Lines) -> Iterator[Body]:
 
 
 def _read_cell(source: str, row: int, line: bytes, column: str) -> Body:
-    """The body in a line: text, or the JSON itself if it is no text."""
+    """The body in a line: text, or the JSON itself if it is no text; without a column it is a line of a batch."""
+    content: bytes | str | None
     try:
-        cell = bytes(_decode_line(line).get(column, b"null"))
-        content = _decode_text(cell) if cell.startswith(b'"') else cell
+        fields = _decode_line(line)
+        if column:
+            top, cell = _find_cell(fields, column)
+            content = _decode_text(cell) if cell.startswith(b'"') else cell
+            content, problem = (None, f"no {column!r} in the line") if content == b"null" else (content, "")
+        else:
+            content, problem, top = read_batch_line(fields)
+        identity = _get_text(msgspec.json.decode(fields.get("custom_id") or fields.get("recordId") or b"null"))
     except (ValueError, RecursionError) as error:
         return Body(source, row, None, _describe_error(error))
-    return Body(source, row, None, f"no {column!r} in the line") if content == b"null" else Body(source, row, content)
+    other = _write_other({name: value for name, value in fields.items() if name != top})
+    return Body(source, row, content, problem, identity, other)
+
+
+def _find_cell(fields: Mapping[str, msgspec.Raw], column: str) -> tuple[str, bytes]:
+    """Return the column of the line, and the JSON there, or in it, if the name has dots."""
+    top, path = _split_column(column, fields)
+    if top is None or not path:
+        return column, bytes(fields[top]) if top is not None else b"null"
+    return top, msgspec.json.encode(get_at_path(msgspec.json.decode(fields[top]), path))
+
+
+def _get_text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _write_other(fields: Mapping[str, Any]) -> str | None:
+    """Return other columns as JSON; None without any, and for what has no JSON."""
+    rest = {name: value for name, value in fields.items() if name not in ("custom_id", "recordId")}
+    try:
+        return msgspec.json.encode(rest).decode() if rest else None
+    except (TypeError, ValueError, RecursionError):
+        return None
 
 
 _decode_line: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
@@ -322,15 +382,17 @@ _decode_text: Final = msgspec.json.Decoder(str).decode
 
 def _read_rows(task: _Rows) -> Iterator[Body]:
     source = name_source(task.path)
-    for number, cell in enumerate(task.column, task.first):
+    others = task.others.to_pylist() if task.others.num_columns else [{}] * len(task.column)
+    for number, (cell, other) in enumerate(zip(task.column, others, strict=True), task.first):
         if number not in task.known:
-            yield _read_value(source, number, cell)
+            body = _read_value(source, number, cell, task.inside)
+            yield replace(body, custom_id=_get_text(other.get("custom_id")), other=_write_other(other))
 
 
-def _read_value(source: str, row: int, cell: Any) -> Body:
+def _read_value(source: str, row: int, cell: Any, path: str) -> Body:
     try:
-        value = cell.as_py()
-        content = value if value is None or isinstance(value, bytes) else msgspec.json.encode(value)
+        value = get_at_path(cell.as_py(), path) if path else cell.as_py()
+        content = value if value is None or isinstance(value, (bytes, str)) else msgspec.json.encode(value)
     except (ValueError, TypeError, RecursionError) as error:
         return Body(source, row, None, _describe_error(error))
     return Body(source, row, content, "" if content is not None else "the cell is empty")

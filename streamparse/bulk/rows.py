@@ -30,11 +30,12 @@ class Row(msgspec.Struct, kw_only=True, gc=False):
     `source` and `row` say where its body was: a file, or a row of a table, from 0.  The columns that begin with `call_`
     have one entry for each complete call that was not taken back, `broken_call_` one for each that never became whole,
     and `error_` one for each error.  Arguments of complete calls are JSON, those of broken ones what there was of them.
-    `safety` and `content_filters` are JSON.
+    `safety` and `content_filters` are JSON; so is `other`, what else was in the row of a table.
     """
 
     source: str = ""
     row: int | None = None
+    custom_id: str | None = None
     wire: str | None = None
     ok: bool = False
     stop: str | None = None
@@ -54,6 +55,8 @@ class Row(msgspec.Struct, kw_only=True, gc=False):
     call_ids: list[str] = []
     call_arguments: list[str] = []
     call_sources: list[str] = []
+    call_places: list[str] = []
+    dialect: str | None = None
     broken_call_names: list[str] = []
     broken_call_ids: list[str] = []
     broken_call_arguments: list[str] = []
@@ -66,9 +69,12 @@ class Row(msgspec.Struct, kw_only=True, gc=False):
     completion_tokens: int = 0
     reasoning_tokens: int = 0
     bytes: int = 0
+    other: str | None = None
 
 
-_OWN: Final = frozenset(Row.__struct_fields__) - frozenset(FACTS)
+_YIELDING: Final = frozenset(FACTS) | {"custom_id", "dialect", "call_places", "other"}
+"""The columns that give way to given ones."""
+_OWN: Final = frozenset(Row.__struct_fields__) - _YIELDING
 """The columns that take the place of given ones."""
 _encode: Final = msgspec.json.Encoder().encode
 
@@ -101,6 +107,7 @@ class RowMaker:
         response = parser.response
         row = Row(
             wire=parser.wire,
+            dialect=parser.stats.dialect,
             ok=response.ok,
             stop=response.stop,
             finish_reason=response.finish_reason,
@@ -137,6 +144,7 @@ def _fill_calls(row: Row, response: ParsedResponse) -> None:
         row.call_ids = [call.id for call in calls]
         row.call_arguments = [_encode(call.arguments).decode() for call in calls]
         row.call_sources = [call.source for call in calls]
+        row.call_places = [call.place for call in calls]
         row.revoked_calls = len(response.tool_calls) - len(calls)
     if response.broken_calls:
         row.broken_call_names = [call.name for call in response.broken_calls]
@@ -221,8 +229,8 @@ def parse_batch(
     | `source_column`, `row_column` | where each was, if the batch says so |
     | `wire`, `dialects`, `tools` | as of `StreamParser`, for all bodies |
 
-    These columns give way to those of `Row`.  Others stay unless a column of `Row` has their name; of `FACTS`, which
-    are names such as `model` and `id`, the given column stays in place of the answer's.
+    These columns give way to those of `Row`.  Others stay unless a column of `Row` has their name; of names
+    such as `model`, `id` and `custom_id`, the given column stays in place of the answer's.
     A body that is null or cannot be parsed is a row with an error.
     Raises KeyError if there is no such column, and ValueError for unknown names.
     """
@@ -247,7 +255,7 @@ def _parse_table(maker: RowMaker, batch: Any, column: str, source_column: str, r
     table = make_table(_parse(maker, bodies, sources, numbers))
     for name in names:
         if name not in _OWN.union((column, source_column, row_column)):
-            table = table.drop_columns([name]) if name in FACTS else table
+            table = table.drop_columns([name]) if name in _YIELDING else table
             table = table.append_column(batch.schema.field(name), batch.column(name))
     return table
 

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Thread
@@ -45,6 +45,10 @@ class Progress(msgspec.Struct, kw_only=True):
     """Rows that are not `ok`."""
     unreadable: int = 0
     """Rows that stand for an input that could not be read."""
+    errors: Counter[str] = msgspec.field(default_factory=Counter)
+    """Rows by the codes of their errors."""
+    dialects: Counter[str] = msgspec.field(default_factory=Counter)
+    """Rows with calls in their text, by dialect."""
     parsed: int = 0
     """Bytes that this run has done."""
     began: float = msgspec.field(default_factory=time.monotonic)
@@ -66,12 +70,14 @@ class Progress(msgspec.Struct, kw_only=True):
         self.rows += rows.count
         self.not_ok += rows.not_ok
         self.unreadable += rows.unreadable
+        self.errors.update(rows.errors)
+        self.dialects.update(rows.dialects)
 
 
 def parse_many(
     paths: Sequence[str | os.PathLike[str]],
     out: str | os.PathLike[str],
-    *, jobs: int = 1, column: str | None = None,
+    *, jobs: int = 1, column: str | None = None, include: str = "*",
     wire: WireName = "auto", dialects: Dialects = "auto", tools: Iterable[Any] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Progress:  # fmt: skip
@@ -84,6 +90,7 @@ def parse_many(
     | `jobs` | how many processes parse; with 1 it is this one |
     | `column` | the column of the tables that holds bodies; with it `.jsonl` and `.ndjson` files are tables too |
     | `wire`, `dialects`, `tools` | as of `StreamParser`, for all bodies |
+    | `include` | which files of folders: a pattern for their names, such as `*.body` |
     | `on_progress` | called after each task, which is a few megabytes |
 
     Rows are in the order of the inputs.  A body that cannot be read or parsed is a row with an error.  After an
@@ -96,7 +103,7 @@ def parse_many(
     options: dict[str, Any] = {"wire": wire, "dialects": dialects, "tools": Toolset.of(tools)}
     maker = RowMaker(**options)
     table = RowTable(out)
-    inputs = find_inputs(paths, column, table.files)
+    inputs = find_inputs(paths, column, table.files, include)
     progress = _begin(table, inputs)
     with table:
         tasks = cut_tasks(list(_leave_known(inputs, table, progress)), column, table.known)
@@ -111,7 +118,10 @@ def parse_many(
 
 def _begin(table: RowTable, inputs: list[Input]) -> Progress:
     size = sum(entry.size for entry in inputs)
-    return Progress(size=size, rows=table.rows, not_ok=table.not_ok, unreadable=table.unreadable)
+    return Progress(
+        size=size, rows=table.rows, not_ok=table.not_ok, unreadable=table.unreadable,
+        errors=table.errors, dialects=table.dialects,
+    )  # fmt: skip
 
 
 def _leave_known(inputs: list[Input], table: RowTable, progress: Progress) -> Iterator[Input]:
@@ -132,6 +142,8 @@ class _Rows(msgspec.Struct):
     count: int
     not_ok: int
     unreadable: int
+    errors: dict[str, int]
+    dialects: dict[str, int]
 
 
 _encode_lines: Final = msgspec.json.Encoder().encode_lines
@@ -140,13 +152,19 @@ _encode_lines: Final = msgspec.json.Encoder().encode_lines
 def _parse_task(maker: RowMaker, task: Task) -> _Rows:
     rows = [_parse_body(maker, body) for body in read_bodies(task)]
     bad = [row.error_codes for row in rows if not row.ok]
-    return _Rows(_encode_lines(rows), len(rows), len(bad), sum("unreadable" in codes for codes in bad))
+    unreadable = sum("unreadable" in codes for codes in bad)
+    errors = Counter(code for row in rows for code in {*row.error_codes})
+    dialects = Counter(row.dialect for row in rows if row.dialect is not None)
+    return _Rows(_encode_lines(rows), len(rows), len(bad), unreadable, errors, dialects)
 
 
 def _parse_body(maker: RowMaker, body: Body) -> Row:
     if body.content is None:
-        return make_failure("unreadable", body.problem, body.source, body.row)
-    return maker.parse(body.content, body.source, body.row)
+        row = make_failure("unreadable", body.problem, body.source, body.row)
+    else:
+        row = maker.parse(body.content, body.source, body.row)
+    row.custom_id, row.other = body.custom_id, body.other
+    return row
 
 
 def _parse_here(maker: RowMaker, tasks: Iterator[Task]) -> Iterator[tuple[Task, _Rows]]:

@@ -7,6 +7,7 @@ A line is written whole or, if the process was killed, in part; such a line is c
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final, Self
@@ -19,7 +20,7 @@ __all__ = ["RowTable"]
 
 _GROUP: Final = 10_000  # bound: the rows that wait in memory
 """Rows of a row group of Parquet."""
-_KEYS: Final = ("source", "row", "ok", "error_codes")
+_KEYS: Final = ("source", "row", "ok", "error_codes", "dialect")
 _BEGIN: Final = b'{"source":"'
 """Of each line."""
 
@@ -31,6 +32,7 @@ class _Key(msgspec.Struct):
     row: int | None
     ok: bool
     error_codes: list[str]
+    dialect: str | None = None
 
 
 class RowTable:
@@ -53,6 +55,9 @@ class RowTable:
         """The rows that are there: numbers by source."""
         self.rows = self.not_ok = self.unreadable = 0
         """How many there are, how many are not `ok`, and how many stand for an input that could not be read."""
+        self.errors: Counter[str] = Counter()
+        self.dialects: Counter[str] = Counter()
+        """Rows by the codes of their errors, and by the dialect of calls in their text."""
         if self.path.suffix not in (".jsonl", ".parquet"):
             raise ValueError(f"{self.path}: the table must be .jsonl or .parquet")
         self._is_parquet = self.path.suffix == ".parquet"
@@ -92,6 +97,8 @@ class RowTable:
             self.rows += 1
             self.not_ok += not key.ok
             self.unreadable += "unreadable" in key.error_codes
+            self.errors.update({*key.error_codes})
+            self.dialects.update([key.dialect] if key.dialect is not None else [])
 
     def _mend(self) -> None:
         """Read which rows an earlier run has written, and cut off a line that it did not finish.

@@ -32,6 +32,7 @@ def run_bulk(arguments: argparse.Namespace) -> int:
             wire=arguments.wire,
             dialects=read_dialects(arguments),
             tools=read_tools(arguments),
+            include=arguments.include or "*",
             on_progress=bar.show,
         )
     except OSError as error:
@@ -50,6 +51,10 @@ def run_bulk(arguments: argparse.Namespace) -> int:
         f"{arguments.out}: {progress.rows:,} rows, {progress.skipped:,} of them from before,"
         f" {progress.not_ok:,} not ok, {progress.unreadable:,} unreadable"
     )
+    for label, counts in (("errors", progress.errors), ("dialects", progress.dialects)):
+        if counts:
+            ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+            print(f"{label}: {', '.join(f'{name} {count:,}' for name, count in ordered)}")
     return 1 if progress.unreadable else 0
 
 

@@ -81,8 +81,11 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command.add_argument(
         "--column",
         metavar="NAME",
-        help="with --out: the column of bodies in tables; with it .jsonl and .ndjson files are tables, too;"
-        " default: body in .parquet files, and a .jsonl file is one body",
+        help="with --out: the column of bodies in tables, with dots for what is inside one; with it .jsonl and .ndjson"
+        " files are tables, too; default: body in .parquet files, and a .jsonl file is one body, or a batch's results",
+    )
+    command.add_argument(
+        "--include", metavar="PATTERN", help="with --out: which files of folders, such as '*.body'; default: all"
     )
     options.add_parser_options(command)
     command.set_defaults(run=_run)
@@ -93,8 +96,8 @@ def _run(arguments: argparse.Namespace) -> int:
         from streamparse.cli.bulk import run_bulk  # noqa: PLC0415 - one stream is shown without what many need
 
         return run_bulk(arguments)
-    if len(arguments.paths) > 1 or arguments.jobs is not None or arguments.column is not None:
-        raise options.CommandError("several paths, --jobs and --column are for --out FILE")
+    if len(arguments.paths) > 1 or arguments.jobs is not None or arguments.column or arguments.include:
+        raise options.CommandError("several paths, --jobs, --column and --include are for --out FILE")
     parser = options.make_parser_factory(arguments)()
     print_prose = ProsePrinter(styled=options.has_colours()).print
     show = partial(print_json, escaping=sys.stdout.isatty()) if arguments.json else print_prose

@@ -49,12 +49,15 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         metavar="ADDRESS",
         help="an address of a reverse proxy whose X-Forwarded-For names the client in the log; repeatable",
     )
+    command.add_argument(
+        "--record", metavar="DIR", help="record the server's answers to this folder, without credentials"
+    )
     command.add_argument("--quiet", action="store_true", help="log failures alone, and not each request")
     command.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    application = make_proxy(arguments, allowed_hosts=tuple(arguments.allow_host))
+    application = make_proxy(arguments, allowed_hosts=tuple(arguments.allow_host), record=arguments.record)
     log_to_stderr(logging.WARNING if arguments.quiet else logging.INFO)
     return _serve(application, arguments.host, arguments.port, arguments.trust_forwarded)
 

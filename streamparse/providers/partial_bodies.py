@@ -166,7 +166,7 @@ def _complete_list(values: list[Any]) -> Object | None:
     if "function_call" in kinds and ("thought" in kinds or "text" in kinds):  # its calls have the name of OpenAI's
         return {"object": "interaction", "outputs": values}
     are_items = all(_is_item(value) for kind, value in zip(kinds, values, strict=True) if kind == "message")
-    if are_items and (owner == "openai-responses" or "message" in kinds):
+    if are_items and (owner == "openai-responses" or "message" in kinds or "function_call" in kinds):
         return {"object": "response", "output": values}
     return _make_anthropic_body({"content": values}) if owner == "anthropic" or {*kinds} == {"text"} else None
 

@@ -23,10 +23,11 @@ from streamparse.proxy import asgi, upstream
 from streamparse.proxy.asgi import Access, Receive, RequestRefused, Scope, Send
 from streamparse.proxy.client_request import CLIENT_WIRES, ClientRequest, make_error_response, read_client_request
 from streamparse.proxy.counters import Counters
-from streamparse.proxy.exchange import Exchange
+from streamparse.proxy.exchange import Ask, Exchange
 from streamparse.proxy.hosts import check_hosts, check_request, check_token
 from streamparse.proxy.models import Model, find_models_path, read_models
 from streamparse.proxy.own_answers import answer_here, is_answered_here, is_open
+from streamparse.proxy.recording import record_answers
 from streamparse.proxy.settings import Settings
 
 if TYPE_CHECKING:
@@ -110,7 +111,9 @@ class Proxy(AbstractAsyncContextManager["Proxy"]):
         self, request: httpx.Request, asked: ClientRequest | None, receive: Receive, access: Access
     ) -> None:
         """Ask the server and answer the client, until the client leaves."""
-        ask = partial(self.client.send, stream=True)
+        ask: Ask = partial(self.client.send, stream=True)
+        if self.settings.record is not None:
+            ask = record_answers(ask, self.settings.record)
         exchange = Exchange(ask, self.settings, asked, access, self.counters)
         async with anyio.create_task_group() as group:
 

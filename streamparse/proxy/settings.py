@@ -65,6 +65,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds that the server may be silent."""
     keep_alive: float = 15.0
     """Seconds of silence in a stream of events after which a comment is sent; a proxy in between waits 30 to 60."""
+    record: str | None = None
+    """The folder to which the server's answers are recorded, without credentials; None: they are not."""
     answer_timeout: float = 3600.0
     """Seconds from the question to the server until the client must have the end of the answer."""
 

@@ -37,6 +37,8 @@ from streamparse.runtime.facts import (
     Woke,
 )
 from streamparse.runtime.history import History
+from streamparse.runtime.journal import Journal
+from streamparse.runtime.journal_file import JournalBusy, JournalFile, JournalStore
 from streamparse.runtime.model import HTTPModel, Model, build_model, http_model, open_model
 from streamparse.runtime.model_failures import ModelError, ModelFailure, describe_failure, find_model_delay
 from streamparse.runtime.registry import ToolRegistry
@@ -44,6 +46,7 @@ from streamparse.runtime.request import Request
 from streamparse.runtime.rounds import Prompt, Round
 from streamparse.runtime.run import Item, Run
 from streamparse.runtime.runner import ToolRunner
+from streamparse.runtime.steps import ChangedRun
 from streamparse.runtime.stops import RunState, StopCondition, max_repeats, max_seconds, max_tokens, max_turns
 from streamparse.runtime.sync_run import SyncRun, run_tools
 from streamparse.runtime.turn import Turn
@@ -59,11 +62,16 @@ __all__ = [
     "Break",
     "Cancel",
     "Cancelled",
+    "ChangedRun",
     "Command",
     "Fact",
     "HTTPModel",
     "History",
     "Item",
+    "Journal",
+    "JournalBusy",
+    "JournalFile",
+    "JournalStore",
     "Misread",
     "Model",
     "ModelError",

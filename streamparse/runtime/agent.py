@@ -20,6 +20,7 @@ from streamparse.runtime.agent_items import RunResult
 from streamparse.runtime.agent_run import AgentRun
 from streamparse.runtime.agent_settings import (
     AgentSettings,
+    Approvals,
     Models,
     PrepareHistory,
     RunOptions,
@@ -39,7 +40,7 @@ from streamparse.writing.parts import Document, Image
 Output = TypeVar("Output")
 
 _KEYWORDS: Final = (
-    *("system", "stop", "output_type", "settings", "prepare_history", "ask_again", "tier", "learner"),
+    *("system", "stop", "output_type", "settings", "prepare_history", "ask_again", "tier", "learner", "approvals"),
     *CommonOptions.__annotations__,
     *OLD_KEYWORDS,  # of which `ToolRunner` says what is written now
 )
@@ -81,7 +82,7 @@ class Agent(Generic[Output]):
         self: Agent[str], model: Models, tools: Iterable[Any] | None = None, *, system: System = "",
         stop: Iterable[StopCondition] = (), output_type: type[str] = str, settings: Mapping[str, Any] | None = None,
         prepare_history: PrepareHistory | None = None, ask_again: bool = True, tier: Tier = 0,
-        learner: CapabilityLearner | None = None, **runner: Unpack[CommonOptions],
+        learner: CapabilityLearner | None = None, approvals: Approvals | None = None, **runner: Unpack[CommonOptions],
     ) -> None: ...  # fmt: skip
 
     @overload
@@ -89,7 +90,7 @@ class Agent(Generic[Output]):
         self, model: Models, tools: Iterable[Any] | None = None, *, system: System = "",
         stop: Iterable[StopCondition] = (), output_type: type[Output], settings: Mapping[str, Any] | None = None,
         prepare_history: PrepareHistory | None = None, ask_again: bool = True, tier: Tier = 0,
-        learner: CapabilityLearner | None = None, **runner: Unpack[CommonOptions],
+        learner: CapabilityLearner | None = None, approvals: Approvals | None = None, **runner: Unpack[CommonOptions],
     ) -> None: ...  # fmt: skip
 
     @overload  # `Invoice | Refund`, `Literal["yes", "no"]`: forms of types that a `type` is not
@@ -97,7 +98,7 @@ class Agent(Generic[Output]):
         self: Agent[Any], model: Models, tools: Iterable[Any] | None = None, *, system: System = "",
         stop: Iterable[StopCondition] = (), output_type: object, settings: Mapping[str, Any] | None = None,
         prepare_history: PrepareHistory | None = None, ask_again: bool = True, tier: Tier = 0,
-        learner: CapabilityLearner | None = None, **runner: Unpack[CommonOptions],
+        learner: CapabilityLearner | None = None, approvals: Approvals | None = None, **runner: Unpack[CommonOptions],
     ) -> None: ...  # fmt: skip
 
     def __init__(
@@ -113,6 +114,7 @@ class Agent(Generic[Output]):
         ask_again: bool = True,
         tier: Tier = 0,
         learner: CapabilityLearner | None = None,
+        approvals: Approvals | None = None,
         **runner: Unpack[CommonOptions],
     ) -> None:
         check_keywords("Agent", runner, _KEYWORDS)
@@ -128,6 +130,7 @@ class Agent(Generic[Output]):
             ask_again=ask_again,
             tier=tier,
             learner=learner,
+            approvals=approvals,
             runner=runner,
         )
 

@@ -13,39 +13,39 @@ from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 import anyio
 import anyio.lowlevel
+import msgspec
 
 from streamparse.events import ToolCallComplete, ToolCallDelta, ToolCallStart
-from streamparse.negotiate import NATIVE
-from streamparse.parser.composite import parse_response
-from streamparse.repair.refusals import read_refusal
-from streamparse.repair.review import find_failed_generation
 from streamparse.response import ParsedResponse
 from streamparse.runtime import loop
 from streamparse.runtime.agent_items import AgentItem, RunEnd, RunResult, Stopped, TurnEnd
 from streamparse.runtime.agent_settings import AgentSettings
-from streamparse.runtime.answer import Answer, Partials, read_generation
+from streamparse.runtime.answer import Answer, Partials, RestoredAnswer, find_refused_body, repeat_calls
 from streamparse.runtime.buffer import Buffer
+from streamparse.runtime.diary import Diary, read_decisions
 from streamparse.runtime.execution import attempt
 from streamparse.runtime.facts import ApprovalRequest
 from streamparse.runtime.history import History
+from streamparse.runtime.journal_records import Sent
 from streamparse.runtime.model import ask_model, open_model
 from streamparse.runtime.model_failures import ModelError, ModelFailure, describe_failure
+from streamparse.runtime.replay import PROGRAM_ENDED, OpenTurn
 from streamparse.runtime.request import Request
-from streamparse.runtime.run import Run
+from streamparse.runtime.rounds import WaitingCall
+from streamparse.runtime.run import Decision, Run, RunOptions
 from streamparse.runtime.threads import CallSoon, Failure, find_event_loop
 from streamparse.tools import read_output
 
 Output = TypeVar("Output")
 
 MAX_BUFFERED = 1024  # bound: the items that wait for the consumer of a run before reading pauses
-DENIED = "nobody was there to approve it"
 
 
 class OpenAnswer(NamedTuple):
     """An answer that is being read."""
 
     request: Request
-    answer: Answer
+    answer: Answer | RestoredAnswer
     turn: Run
 
 
@@ -62,25 +62,19 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         self._given = history
         self._deps = deps
         self._clock: Callable[[], float] = settings.runner.get("clock", time.perf_counter)
-        self._loop = loop.Loop(
-            models=len(settings.models),
-            stops=settings.stops,
-            ending=frozenset(name for name, tool in settings.tools.items() if tool.ends),
-            output_tool=None if settings.output_tool is None else settings.output_tool.name,
-            ask_again=settings.ask_again,
-            run_id=self.id,
-            complaints=settings.complaints,
-        )
+        self._loop = settings.make_loop(self.id)
+        self._diary = Diary(settings)
+        self._decisions: dict[str, Decision] = read_decisions(settings.decisions)
         self._buffer: Buffer[AgentItem] = Buffer(MAX_BUFFERED)
         self._approvals: dict[str, ApprovalRequest] = {}
         self._is_attended = True  # the items have a reader, who can approve
-        self._was_denied = False
         self._is_cancelled = False
         self._has_begun = False
         self._waiting: anyio.CancelScope | None = None  # for a model, for a moment, or for the consumer
         self._answer: OpenAnswer | None = None  # that is being read
         self._request: Request | None = None  # the latest
         self._runner = settings.make_runner()
+        self._restored: OpenTurn | None = None  # what the journal has of a request that was not over
         self._number = self._model = 0  # of the latest request
         self._error: BaseException | None = None
         self._stack = AsyncExitStack()
@@ -95,8 +89,9 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             raise RuntimeError("a run begins once: make another one with `agent.run`")
         self._has_begun = True
         self._thread, self._call_soon = threading.get_ident(), find_event_loop()
-        first = self._loop.take(loop.Started(self._given, self._clock()))
         async with AsyncExitStack() as stack:
+            stack.enter_context(self._diary.opened())
+            first = self._begin()
             self._models = [await stack.enter_async_context(open_model(model)) for model in self._settings.models]
             await stack.enter_async_context(self._runner)
             tasks = await stack.enter_async_context(anyio.create_task_group())
@@ -105,9 +100,33 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         tasks.start_soon(self._work, first, name="streamparse agent")
         return self
 
+    def _begin(self) -> loop.Command | None:
+        """Begin the run, or go on with the one that the journal has."""
+        replay = self._diary.read(self._given, self._decisions)
+        if replay is None:
+            now = self._clock()
+            self._diary.begin(self.id, self._given, now, self._decisions)
+            return self._loop.take(loop.Started(self._given, now, decides=bool(self._decisions)))
+        self.id, self._loop = replay.loop.run_id, replay.loop
+        self._is_cancelled = self._loop.is_interrupted
+        self._decisions |= replay.decisions
+        base = self._clock
+        offset = replay.at - base()  # while no process ran it, no time has passed for it
+        self._clock = lambda: base() + offset
+        self._runner = self._settings.make_runner(self._clock)
+        self._restored = replay.turn
+        if replay.ended is not None and not self._diary.is_reopened:
+            self._approvals = {each.key: each for each in replay.ended.approvals}
+        if self._diary.is_reopened:
+            self._diary.note_taken_up(replay.at)
+            return self._loop.take(loop.Decided(replay.at))
+        return replay.command
+
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
+        if self._loop.finish is None:
+            self._diary.silence()  # who goes on with the journal finds the run as it was here
         try:
             if isinstance(error, anyio.get_cancelled_exc_class()):
                 return await self._stack.__aexit__(kind, error, trace)
@@ -178,7 +197,8 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
 
     def _cancel(self, heard: str | None) -> None:
         self._is_cancelled = True
-        self._loop.take(loop.Interrupted(self._clock(), heard))
+        self._diary.note_cancelled(now := self._clock(), heard)
+        self._loop.take(loop.Interrupted(now, heard))
         if self._waiting is not None:
             self._waiting.cancel()
         if self._answer is not None:
@@ -213,7 +233,9 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
     def _end_run(self, error: BaseException | None) -> RunEnd:
         result = self.result
         failure = None if error is None else describe_failure(error).message
-        return RunEnd(result.output, result.stopped_by, result.usage, result.approvals, result.refused, failure)
+        end = RunEnd(result.output, result.stopped_by, result.usage, result.approvals, result.refused, failure)
+        self._diary.end(self._loop.finish, end)
+        return end
 
     async def _follow_loop(self, first: loop.Command | None) -> None:
         command = first
@@ -222,6 +244,8 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             match command:
                 case loop.Send():
                     fact = await self._send(command)
+                case loop.TakeUp(waiting):
+                    fact = await self._take_up(waiting)
                 case loop.Wait(until):
                     fact = await self._wait(until)
                 case _:
@@ -229,16 +253,21 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             if self._loop.finish is not None:  # cancelled meanwhile
                 return
             self._answer = None  # before a stop may raise: the loop has its end now
+            lost = () if self._request is None else tuple(self._request.lost)
+            self._diary.end_turn(fact, self._number, lost)
             command = self._loop.take(fact)
-            if isinstance(fact, (loop.AnswerEnded, loop.RequestFailed)):
+            if isinstance(fact, (loop.AnswerEnded, loop.RequestFailed, loop.Resumed)):
                 self._buffer.put(self._end_turn(fact))
 
-    def _end_turn(self, fact: loop.AnswerEnded | loop.RequestFailed) -> TurnEnd:
+    def _end_turn(self, fact: loop.AnswerEnded | loop.RequestFailed | loop.Resumed) -> TurnEnd:
         lost = () if self._request is None else tuple(self._request.lost)
+        if isinstance(fact, loop.Resumed):
+            last = self._loop.history.rounds[-1]
+            return TurnEnd(self._number, last.response, last.results, self._model)
         if isinstance(fact, loop.RequestFailed):
             return TurnEnd(self._number, ParsedResponse(), (), self._model, True, fact.failure, lost)
         is_discarded, failure = self._loop.was_discarded, self._loop.failure
-        if is_discarded or (self._is_attended and self._loop.finish is None):
+        if is_discarded or self._loop.finish is None:
             self._forget_approvals()  # the run goes on without them
         return TurnEnd(self._number, fact.response, fact.results, self._model, is_discarded, failure, lost)
 
@@ -257,17 +286,21 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         self._number, self._model, self._error, self._request = send.number, send.model, None, None
         if self._is_cancelled:
             return loop.RequestFailed(ModelFailure("cancelled"), self._clock())
+        restored, self._restored = self._restored, None
+        if restored is not None and restored.sent is not None and restored.steps:
+            return await self._go_on_with_answer(send, restored, restored.sent)
         settings, state, request = self._settings, self._loop.state, None
         source: Any = None
         with self._limit_wait() as scope:
             tier = settings.find_tier(state)
             self._request = request = await settings.make_request(send, state, tier, self.id)
+            self._diary.note_sent(send, getattr(self._models[send.model], "name", ""), tier, self._clock())
             source = await attempt(partial(ask_model, self._models[send.model], request))
         if isinstance(source, Failure) and request is not None:
             failure = self._note_error(source.error)
             if failure.refuses_tools:
                 self._learn(request, None)
-            source = self._find_refused_body(source.error, request)
+            source = find_refused_body(source.error, request.tools)
             if source is None:
                 return loop.RequestFailed(failure, self._clock())
         if scope.cancelled_caught or request is None:
@@ -275,41 +308,76 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             return loop.RequestFailed(ModelFailure(why), self._read_clock_after(scope))
         return await self._read_answer(request, source, tier, is_last=send.is_last)
 
-    def _find_refused_body(self, error: BaseException, request: Request) -> Any:
-        """Find the answer in a refusal that holds what the model wrote (Groq), if calls can be read of it."""
-        body = read_refusal(error) if isinstance(error, Exception) else None
-        generation = None if body is None else find_failed_generation(parse_response(body))
-        return body if generation is not None and read_generation(generation, request.tools) is not None else None
-
-    async def _read_answer(self, request: Request, source: Any, tier: int, *, is_last: bool) -> loop.AnswerEnded:
-        settings = self._settings
-        reads_quoted = "quoted" in settings.runner.get("allow", ())
+    async def _read_answer(self, request: Request, source: Any, tier: int, *, is_last: bool) -> loop.Fact:
+        reads_quoted = "quoted" in self._settings.runner.get("allow", ())
         answer = Answer(request, source, request.tools, reads_quoted=reads_quoted)
+        self._diary.note_answering(request.provider, request.model)
+        only = self._settings.find_allowed(is_last=is_last)
+        own = RunOptions(self._diary.make_recorder(answer), suspends=self._suspends)
+        turn = self._run_turn(answer, request.number, tier=tier, only=only, own=own)
+        return await self._finish_answer(OpenAnswer(request, answer, turn))
+
+    async def _go_on_with_answer(self, send: loop.Send, restored: OpenTurn, sent: Sent) -> loop.Fact:
+        """Go on with an answer whose process ended while it was read, or while its tools ran."""
+        answer = RestoredAnswer(restored.response)
+        self._request = request = Request(send.history, number=send.number, run_id=self.id)
+        if restored.answering is not None:
+            request.provider, request.model = restored.answering.provider, restored.answering.model
+        recorder = self._diary.make_recorder(answer, restored)
+        own = RunOptions(recorder, restored.taken, self._suspends, decisions=self._decisions)
+        only = self._settings.find_allowed(is_last=send.is_last)
+        turn = self._run_turn(answer, send.number, tier=sent.tier, only=only, own=own)
+        ended = await self._finish_answer(OpenAnswer(request, answer, turn))
+        if not restored.is_whole:
+            return msgspec.structs.replace(ended, failure=PROGRAM_ENDED)
+        return ended
+
+    async def _take_up(self, waiting: tuple[WaitingCall, ...]) -> loop.Fact:
+        """Let the calls begin that waited for an approval."""
+        restored, self._restored = self._restored, None
+        run_id, number, _ = waiting[0].key.rsplit(":", 2)
+        self._number, last = int(number), self._loop.history.rounds[-1]
+        taken = () if restored is None else restored.taken
+        answer = RestoredAnswer(last.response, () if taken else repeat_calls(last, waiting))
+        asks = [each.index for each in waiting if each.needs_approval]
+        own = RunOptions(self._diary.make_recorder(answer, restored), taken, self._suspends, asks, self._decisions)
+        tier = self._settings.find_tier(self._loop.state)
+        turn = self._run_turn(answer, int(number), tier=tier, own=own, run_id=run_id)
+        self._request = request = Request(self._loop.history, number=int(number), run_id=run_id)
+        ended = await self._finish_answer(OpenAnswer(request, answer, turn))
+        return loop.Resumed(ended.results, ended.at, ended.waiting)
+
+    @property
+    def _suspends(self) -> bool:
+        """Whether the run is put off where only calls are left that wait for an approval."""
+        wanted = self._settings.approvals
+        return wanted == "stop" or (wanted is None and not self._is_attended)
+
+    def _run_turn(
+        self, answer: Answer | RestoredAnswer, number: int, *, tier: int, only: frozenset[str] | None = None,
+        own: RunOptions, run_id: str = "",
+    ) -> Run:  # fmt: skip
         deadline = self._loop.deadline
         left = None if deadline is None else max(deadline - self._clock(), 1e-6)
-        only = None
-        if is_last:
-            only = frozenset() if settings.output_tool is None else frozenset((settings.output_tool.name,))
-        turn = self._runner.run(
-            answer, deps=self._deps, run_id=self.id, turn=request.number, time_limit=left, tier=tier, only=only
-        )
-        self._answer = OpenAnswer(request, answer, turn)
-        if self._is_cancelled:
-            turn.stop()
-        ended = await attempt(partial(self._show_items, self._answer))
-        failure = self._note_error(ended.error) if isinstance(ended, Failure) else None
-        return self._sum_up(self._answer, failure)
+        return self._runner.run(
+            answer, deps=self._deps, run_id=run_id or self.id, turn=number, time_limit=left, tier=tier, only=only,
+            own=own,
+        )  # fmt: skip
 
-    def _learn(self, request: Request, answer: Answer | None) -> None:
-        """Tell the learner what came of a request; without an answer the server took no tools."""
-        learner = self._settings.learner
+    async def _finish_answer(self, open_answer: OpenAnswer) -> loop.AnswerEnded:
+        """Show the items of an answer until all its calls have results."""
+        self._answer = open_answer
+        if self._is_cancelled:
+            open_answer.turn.stop()
+        ended = await attempt(partial(self._show_items, open_answer))
+        if open_answer.turn.fault is not None:
+            raise open_answer.turn.fault
+        failure = self._note_error(ended.error) if isinstance(ended, Failure) else None
+        return self._sum_up(open_answer, failure)
+
+    def _learn(self, request: Request, answer: Answer | RestoredAnswer | None) -> None:
         name = request.model or getattr(self._models[self._model], "name", "")
-        if learner is None or not name:
-            return
-        if answer is None:
-            learner.record(name, NATIVE, "refused")
-        for response in () if answer is None else answer.responses:
-            learner.observe(name, response, tool_names=request.tools.names)
+        self._settings.learn(name, request.tools, None if answer is None else answer.responses)
 
     def _note_error(self, error: BaseException) -> ModelFailure:
         """Keep what a model or its source raised, to raise it if nothing helps; say what it means."""
@@ -323,15 +391,13 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
 
     async def _show_items(self, open_answer: OpenAnswer) -> None:
         turn, number = open_answer.turn, open_answer.request.number
-        partials = Partials(open_answer.answer, self._settings.output_tool)
+        answer = open_answer.answer
+        partials = Partials(answer.stream, self._settings.output_tool) if isinstance(answer, Answer) else None
         async for item in turn:
             if isinstance(item, ApprovalRequest):
                 self._approvals[item.key] = item
-                if not self._is_attended:
-                    self._was_denied = True
-                    turn.deny(item, DENIED)
             self._buffer.put(item)
-            if isinstance(item, ToolCallStart | ToolCallDelta | ToolCallComplete):
+            if partials is not None and isinstance(item, ToolCallStart | ToolCallDelta | ToolCallComplete):
                 shown = partials.read(item)
                 if shown is not None:
                     self._buffer.put_latest((number, shown.index), shown)
@@ -347,7 +413,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         self._learn(request, answer)
         return loop.AnswerEnded(
             answer.response, self._clock(), tuple(turn.results), request.provider, request.model, failure,
-            self._was_denied,
+            turn.waiting,
         )  # fmt: skip
 
     @contextmanager
@@ -372,7 +438,6 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
 
     def _forget_approvals(self) -> None:
         """Forget the requests of the latest turn: they can no longer be answered."""
-        self._was_denied = False
         beginning = f"{self.id}:{self._number}:"
         self._approvals = {key: each for key, each in self._approvals.items() if not key.startswith(beginning)}
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, TypeAlias, TypedDict, cast
+from typing import Any, Final, Literal, TypeAlias, TypedDict, cast, get_args
 
 import msgspec
 
-from streamparse.negotiate import CapabilityLearner, NegotiatedFormat
+from streamparse.negotiate import NATIVE, CapabilityLearner, NegotiatedFormat
+from streamparse.response import ParsedResponse
 from streamparse.runtime.history import History
-from streamparse.runtime.loop import MAX_COMPLAINTS, Send
+from streamparse.runtime.journal import Journal
+from streamparse.runtime.journal_file import JournalStore
+from streamparse.runtime.loop import MAX_COMPLAINTS, Loop, Send
 from streamparse.runtime.model import Model, check_model
 from streamparse.runtime.request import Request, check_settings
 from streamparse.runtime.runner import CommonOptions, ToolRunner
@@ -25,6 +29,7 @@ PrepareHistory: TypeAlias = (
     Callable[[History], History | Awaitable[History]] | Callable[[History, RunState], History | Awaitable[History]]
 )
 System: TypeAlias = str | Callable[[RunState], str | Awaitable[str]]
+Approvals: TypeAlias = Literal["wait", "stop"]
 Tier: TypeAlias = int | Callable[[RunState], int]
 
 
@@ -36,6 +41,9 @@ class RunOptions(TypedDict, total=False):
     settings: Mapping[str, Any] | None
     stop: Iterable[StopCondition] | None
     tier: Tier | None
+    approvals: Approvals | None
+    journal: Journal | str | os.PathLike[str] | JournalStore | None
+    decisions: Mapping[str, bool | str] | None
 
 
 class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,6 +63,9 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
     ask_again: bool = True
     tier: Tier = 0
     learner: CapabilityLearner | None = None
+    approvals: Approvals | None = None
+    journal: Journal | None = None
+    decisions: dict[str, bool | str] = {}
     runner: CommonOptions = {}
 
     def __post_init__(self) -> None:
@@ -66,6 +77,8 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
             raise TypeError(f"system is a text, or a function that returns one, not {type(self.system).__name__}")
         if not any(isinstance(stop, MaxStop) and stop.name == "max_turns" for stop in self.stops):
             msgspec.structs.force_setattr(self, "stops", (*self.stops, max_turns(MAX_TURNS)))
+        if self.approvals not in (None, *get_args(Approvals)):
+            raise ValueError(f"approvals is 'wait' or 'stop', not {self.approvals!r}")
         check_settings(self.settings)
         self.make_runner()  # raises for what cannot be, now and not in each run
 
@@ -80,19 +93,51 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
             changes["settings"] = {**self.settings, **settings}
         if (stop := own.get("stop")) is not None:
             changes["stops"] = tuple(stop)
-        if (tier := own.get("tier")) is not None:
-            changes["tier"] = tier
+        if (journal := own.get("journal")) is not None:
+            changes["journal"] = Journal.of(journal)
+        if decisions := own.get("decisions"):
+            changes["decisions"] = dict(decisions)
+        changes |= {name: own[name] for name in ("tier", "approvals") if own.get(name) is not None}
         return msgspec.structs.replace(self, **changes) if changes else self
 
-    def make_runner(self) -> ToolRunner:
-        """Make the runner of one run."""
+    def make_runner(self, clock: Callable[[], float] | None = None) -> ToolRunner:
+        """Make the runner of one run, with its own clock if it has one."""
         options: CommonOptions = {"max_result": MAX_RESULT, **self.runner}
+        if clock is not None:
+            options["clock"] = clock
         return ToolRunner(self.tools, **options)
+
+    def make_loop(self, run_id: str) -> Loop:
+        """Make the loop of one run."""
+        return Loop(
+            models=len(self.models),
+            stops=self.stops,
+            ending=frozenset(name for name, tool in self.tools.items() if tool.ends),
+            output_tool=None if self.output_tool is None else self.output_tool.name,
+            ask_again=self.ask_again,
+            run_id=run_id,
+            complaints=self.complaints,
+        )
 
     @property
     def complaints(self) -> tuple[int, ...]:
         """How often each model is told that its answer is of no use."""
         return tuple(each.max_retries if isinstance(each, NegotiatedFormat) else MAX_COMPLAINTS for each in self.models)
+
+    def learn(self, model: str, tools: Toolset, responses: Iterable[ParsedResponse] | None) -> None:
+        """Tell the learner what came of a request; None says that the server took no tools."""
+        if self.learner is None or not model:
+            return
+        if responses is None:
+            self.learner.record(model, NATIVE, "refused")
+        for response in responses or ():
+            self.learner.observe(model, response, tool_names=tools.names)
+
+    def find_allowed(self, *, is_last: bool) -> frozenset[str] | None:
+        """Return the names of the tools that may be called, in the last answer that of the output alone; None: all."""
+        if not is_last:
+            return None
+        return frozenset() if self.output_tool is None else frozenset((self.output_tool.name,))
 
     def find_tier(self, state: RunState) -> int:
         """Return the tier that is unlocked now."""

@@ -58,8 +58,8 @@ class Call(msgspec.Struct, eq=False):
     place, answered or not.  `cancelled` is the code of why it is to end before its function returns, `reason` the same
     in words.  `opened` are the arguments with which its function may be called, or was, before the call was whole;
     `streamed` names those that follow, `open_locks` are what it holds.  `ending` is how it ends once its function has.
-    `made` is when the model began to write it, `stuck_since` since when it waits for what is held by functions
-    that cannot be stopped.
+    `is_put_off` says that it waits for an approval beyond this turn.  `made` is when the model began to write it,
+    `stuck_since` since when it waits for what is held by functions that cannot be stopped.
     """
 
     index: int
@@ -92,6 +92,7 @@ class Call(msgspec.Struct, eq=False):
     made: float = 0.0
     state_changes: tuple[StateChange, ...] = ()
     result: ToolResult | None = None
+    is_put_off: bool = False
 
     @property
     def effect(self) -> Effect:
@@ -112,6 +113,10 @@ class Call(msgspec.Struct, eq=False):
     def last_attempt(self) -> int:
         """The number of the attempt that was begun or opened last."""
         return self.attempt + 1 if self.is_open else self.attempt
+
+    def can_begin(self, now: float) -> bool:
+        """Whether only locks and places keep it from beginning."""
+        return self.phase == "ready" and self.not_before <= now
 
     def offer(self, arguments: dict[str, Any], streamed: tuple[str, ...], locks: frozenset[str]) -> None:
         """Let its function be called with arguments that are still being written."""

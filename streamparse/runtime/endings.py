@@ -23,6 +23,7 @@ DIVIDED: Final = (
     "no call with effects in the text of your answer was run: something else stood between the calls or behind them, "
     "so they may only have been examples; if they are meant, call again, with nothing between and behind the calls"
 )
+WAITING: Final = "the call has not run yet: it waits for an approval"
 NOT_RUN: Final = "; it was not run"
 HAD_BEGUN: Final[dict[Effect, str]] = {
     "read": "",

@@ -124,6 +124,12 @@ class Woke(msgspec.Struct, frozen=True, tag=True):
     at: float
 
 
+class Suspended(msgspec.Struct, frozen=True, tag=True):
+    """Nobody is there to approve, and all that is left waits for that: the calls are put off (`Turn.waiting`)."""
+
+    at: float
+
+
 class Restarted(msgspec.Struct, frozen=True, tag=True):
     """The program ended, and these facts are all that is left: no function runs, and no event follows."""
 
@@ -131,7 +137,17 @@ class Restarted(msgspec.Struct, frozen=True, tag=True):
 
 
 Fact: TypeAlias = (
-    Received | Opened | Misread | SourceEnded | Returned | Abandoned | Approval | Cancelled | Woke | Restarted
+    Received
+    | Opened
+    | Misread
+    | SourceEnded
+    | Returned
+    | Abandoned
+    | Approval
+    | Cancelled
+    | Woke
+    | Suspended
+    | Restarted
 )
 
 

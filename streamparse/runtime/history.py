@@ -21,7 +21,7 @@ from streamparse.providers.adapters import adapter_for
 from streamparse.response import BrokenCall, ParsedResponse, ToolCall
 from streamparse.runtime.imported import read_conversation
 from streamparse.runtime.messages import describe_omission, write_messages, write_turns
-from streamparse.runtime.rounds import Entry, Prompt, PromptPart, Round
+from streamparse.runtime.rounds import Entry, Prompt, PromptPart, Round, WaitingCall
 from streamparse.runtime.values import cut_text
 from streamparse.tools import ToolResult
 from streamparse.writing.content import decode_text_document
@@ -80,6 +80,7 @@ class History(msgspec.Struct, frozen=True):
         provider: str = "",
         model: str = "",
         heard: str | None = None,
+        waiting: Iterable[WaitingCall] = (),
     ) -> History:
         """Return the history with one more answer and the results of its calls; see `Round` for the rest.
 
@@ -87,8 +88,28 @@ class History(msgspec.Struct, frozen=True):
         both where ids repeat.  Raises ValueError for a provider whose adapter is not known.
         """
         name = adapter_for(provider).name if provider else ""
-        made = Round(_copy_response(response), tuple(results), name, model, heard)
+        made = Round(_copy_response(response), tuple(results), name, model, heard, tuple(waiting))
         return replace(self, entries=(*self.entries, made))
+
+    @property
+    def waiting(self) -> tuple[WaitingCall, ...]:
+        """The calls of the latest answer that wait for an approval; a prompt behind it leaves them as they are."""
+        last = self.entries[-1] if self.entries else None
+        return last.waiting if isinstance(last, Round) else ()
+
+    def with_results(self, results: Iterable[ToolResult], waiting: Iterable[WaitingCall] = ()) -> History:
+        """Return the history with results in the place of the placeholders of calls that waited; some may still do.
+
+        Raises ValueError if no call waits.
+        """
+        if not self.waiting:
+            raise ValueError("no call of this history waits for an approval")
+        last = self.rounds[-1]
+        given = {each.index: each for each in results}
+        made = replace(
+            last, results=tuple(given.get(each.index, each) for each in last.results), waiting=tuple(waiting)
+        )
+        return replace(self, entries=(*self.entries[:-1], made))
 
     @property
     def rounds(self) -> tuple[Round, ...]:

@@ -15,6 +15,7 @@ The shell that obeys it on an event loop is `streamparse.runtime.agent`.
 | is broken by its server or the connection, and no tool has begun (but the output's) | forgotten, and asked for again |
 | is broken by them after a tool has begun | kept, and the next request follows |
 | holds a call that failed for good (`"fatal"`), or that nobody was there to approve | the run ends, if it is kept |
+| has calls that were decided on since | once they have run, as if they had been approved at once |
 | is whole, and the connection breaks after its end | as if it had not |
 | ends by length, without calls | the run ends with what there is |
 | is filtered or a refusal | the run ends |
@@ -39,12 +40,15 @@ from streamparse.runtime.history import History
 from streamparse.runtime.loop_facts import (
     AnswerEnded,
     Command,
+    Decided,
     Fact,
     Finish,
     Interrupted,
     RequestFailed,
+    Resumed,
     Send,
     Started,
+    TakeUp,
     Wait,
     Waited,
 )
@@ -55,8 +59,8 @@ from streamparse.tools import ToolResult
 from streamparse.usage import TokenCounts
 
 __all__ = [
-    "AnswerEnded", "Command", "Fact", "Finish", "Interrupted", "Loop", "RequestFailed", "Send", "Started", "Wait",
-    "Waited",
+    "AnswerEnded", "Command", "Decided", "Fact", "Finish", "Interrupted", "Loop", "RequestFailed", "Resumed", "Send",
+    "Started", "TakeUp", "Wait", "Waited",
 ]  # fmt: skip
 
 MAX_COMPLAINTS: Final = 2  # bound: how often in a row a model reads that its answer is of no use
@@ -115,7 +119,7 @@ class Loop:
         self._may_complain = complaints or (MAX_COMPLAINTS,) * models
         self._last_reason: str | None = None  # of the stop that asks for one more answer, without calls
         self._tools_in_prompt = False
-        self._run_id = run_id
+        self.run_id = run_id
         self._started = 0.0
         self._now = 0.0
         self._number = -1  # of the latest request
@@ -129,22 +133,29 @@ class Loop:
     def take(self, fact: Fact) -> Command | None:
         """Take in a fact; return the command that follows, or None while something else is awaited."""
         self._now = max(self._now, fact.at)
+        command: Command | None
         match fact:
             case Started():
                 self._started, self.history, self._given = fact.at, fact.history, len(fact.history.entries)
-                return self._end_interrupted() or self._ask()
+                command = self._end_interrupted() or (self._take_up() if fact.decides else None) or self._ask()
+            case Decided():
+                self.finish = None
+                command = self._take_up()
+            case Resumed():
+                command = self._go_on_after(fact)
             case AnswerEnded():
                 self._is_answering = False
-                return self._read_answer(fact)
+                command = self._read_answer(fact)
             case RequestFailed():
                 self._is_answering = False
                 if self._interrupted is not None:
                     self._mark_heard(self._interrupted.heard or None)
-                return self._end_interrupted() or self._ask_after_failure(fact.failure)
+                command = self._end_interrupted() or self._ask_after_failure(fact.failure)
             case Waited():
-                return self._ask()
+                command = self._ask()
             case Interrupted():
-                return self._interrupt(fact)
+                command = self._interrupt(fact)
+        return command
 
     @property
     def deadline(self) -> float | None:
@@ -162,6 +173,11 @@ class Loop:
     def _rounds(self) -> tuple[Round, ...]:
         """The rounds of this run."""
         return tuple(entry for entry in self.history.entries[self._given :] if isinstance(entry, Round))
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether the run was cancelled."""
+        return self._interrupted is not None
 
     @property
     def state(self) -> RunState:
@@ -187,7 +203,7 @@ class Loop:
             return ended
         if any(result.failure is not None and result.failure.kind == "fatal" for result in results):
             return self._end(Finish("fatal"))
-        if answer.awaits_approval and not self.was_discarded:
+        if answer.waiting and not self.was_discarded:
             return self._end(Finish("approval"))
         if failure is not None:
             return self._ask_after_failure(failure)
@@ -197,13 +213,34 @@ class Loop:
             return output or self._go_on(response, results)
         return self._end(Finish(self._last_reason, response.content or None, has_output=bool(response.content)))
 
+    def _take_up(self) -> Command | None:
+        """Begin with the calls that waited for an approval."""
+        if not self.history.waiting:
+            return None
+        self._is_answering = True
+        return TakeUp(self.history.waiting)
+
+    def _go_on_after(self, resumed: Resumed) -> Command:
+        self._is_answering = False
+        self.history = self.history.with_results(resumed.results, resumed.waiting)
+        self.finish = None
+        if (ended := self._end_interrupted()) is not None:
+            return ended
+        if any(result.failure is not None and result.failure.kind == "fatal" for result in resumed.results):
+            return self._end(Finish("fatal"))
+        if resumed.waiting:
+            return self._end(Finish("approval"))
+        last = self.history.rounds[-1]
+        return self._find_output(last.results) or self._go_on(last.response, last.results)
+
     def _keep(self, answer: AnswerEnded) -> None:
         heard = self._interrupted.heard if self._interrupted is not None else None
         if not _has_text(answer.response) and self._mark_heard(heard or None):
             heard = None  # of this answer nothing can have been heard; "" is said of it, and not of the one before
         self.history = self.history.with_round(
-            answer.response, answer.results, provider=answer.provider, model=answer.model, heard=heard
-        )
+            answer.response, answer.results, provider=answer.provider, model=answer.model, heard=heard,
+            waiting=answer.waiting,
+        )  # fmt: skip
 
     def _find_output(self, results: Sequence[ToolResult]) -> Finish | None:
         """Find the value of the first call that ends the run, in call order."""
@@ -273,10 +310,12 @@ class Loop:
         self.failure = failure
         if (reason := self._find_stop()) is not None:
             return self._end(Finish(reason))
+        if failure.is_ours:  # it is no answer that failed, and may happen any number of times
+            return self._ask()
         if failure.refuses_tools and not self._tools_in_prompt:
             self._tools_in_prompt = True
             return self._ask()
-        delay = find_model_delay(failure, self._failures, f"{self._run_id}:{self._number}")
+        delay = find_model_delay(failure, self._failures, f"{self.run_id}:{self._number}")
         if delay is not None:
             self._failures += 1
             return Wait(self._now + delay)

@@ -9,16 +9,18 @@ import msgspec
 from streamparse.response import ParsedResponse
 from streamparse.runtime.history import History
 from streamparse.runtime.model_failures import ModelFailure
+from streamparse.runtime.rounds import WaitingCall
 from streamparse.tools import ToolResult
 
 # -- facts -------------------------------------------------------------------------------------------------
 
 
 class Started(msgspec.Struct, frozen=True, tag=True):
-    """The run begins with this history, the prompt in it."""
+    """The run begins with this history, the prompt in it; `decides` says that its calls that wait are decided."""
 
     history: History
     at: float
+    decides: bool = False
 
 
 class RequestFailed(msgspec.Struct, frozen=True, tag=True):
@@ -32,8 +34,7 @@ class AnswerEnded(msgspec.Struct, frozen=True, tag=True):
     """The answer to the latest request is read, and each of its calls has its result.
 
     `provider` names whose words it came in, `model` who said them.  `failure` is what broke the connection, even
-    after the end of the answer.  `awaits_approval` says that a call was not run because nobody was there to approve
-    it.
+    after the end of the answer.  `waiting` are calls that wait for an approval that nobody was there to give.
     """
 
     response: ParsedResponse
@@ -42,7 +43,21 @@ class AnswerEnded(msgspec.Struct, frozen=True, tag=True):
     provider: str = ""
     model: str = ""
     failure: ModelFailure | None = None
-    awaits_approval: bool = False
+    waiting: tuple[WaitingCall, ...] = ()
+
+
+class Decided(msgspec.Struct, frozen=True, tag=True):
+    """Some of the calls for which the run was ended by `"approval"` were decided on: it goes on."""
+
+    at: float
+
+
+class Resumed(msgspec.Struct, frozen=True, tag=True):
+    """Calls of the latest answer that waited for an approval have their results; `waiting` are those that still do."""
+
+    results: tuple[ToolResult, ...]
+    at: float
+    waiting: tuple[WaitingCall, ...] = ()
 
 
 class Waited(msgspec.Struct, frozen=True, tag=True):
@@ -61,7 +76,7 @@ class Interrupted(msgspec.Struct, frozen=True, tag=True):
     heard: str | None = None
 
 
-Fact: TypeAlias = Started | RequestFailed | AnswerEnded | Waited | Interrupted
+Fact: TypeAlias = Started | RequestFailed | AnswerEnded | Decided | Resumed | Waited | Interrupted
 
 
 # -- commands ----------------------------------------------------------------------------------------------
@@ -87,6 +102,12 @@ class Wait(msgspec.Struct, frozen=True, tag=True):
     until: float
 
 
+class TakeUp(msgspec.Struct, frozen=True, tag=True):
+    """Let the calls begin of the latest answer that waited for an approval, as it was decided; report `Resumed`."""
+
+    waiting: tuple[WaitingCall, ...]
+
+
 class Finish(msgspec.Struct, frozen=True, tag=True):
     """The run is over.
 
@@ -101,4 +122,4 @@ class Finish(msgspec.Struct, frozen=True, tag=True):
     is_structured: bool = False
 
 
-Command: TypeAlias = Send | Wait | Finish
+Command: TypeAlias = Send | Wait | TakeUp | Finish

@@ -74,7 +74,8 @@ class ModelError(Exception):
 class ModelFailure(msgspec.Struct, frozen=True):
     """Why a model did not answer: `status` is None if no answer came, `retry_after` is in seconds.
 
-    `refuses_tools` says that the server answers this model's requests only without tools.
+    `refuses_tools` says that the server answers this model's requests only without tools.  `is_ours`: the program that
+    read the answer ended, which is no fault of the model.
     """
 
     message: str
@@ -82,6 +83,7 @@ class ModelFailure(msgspec.Struct, frozen=True):
     retry_after: float | None = None
     is_retryable: bool = False
     refuses_tools: bool = False
+    is_ours: bool = False
 
 
 def describe_failure(error: BaseException, now: float | None = None) -> ModelFailure:

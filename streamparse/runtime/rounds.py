@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from streamparse.loss import Loss
 from streamparse.repair import answer_broken
 from streamparse.response import BrokenCall, ParsedResponse, ToolCall
-from streamparse.tools import ToolResult
+from streamparse.tools import Effect, ToolResult
 from streamparse.writing.adapter import Adapter
 from streamparse.writing.answer_parts import ends_detail, read_answer
 from streamparse.writing.correlation import THOUGHT_ITEMS
@@ -30,13 +30,28 @@ class Prompt(msgspec.Struct, frozen=True, tag_field="type", tag="prompt"):
     parts: tuple[PromptPart, ...]
 
 
+class WaitingCall(msgspec.Struct, frozen=True):
+    """A call that did not run yet, because it needs approval, or because such a call has its lock and comes first.
+
+    `key` names it in a decision, and is its idempotency key: run, turn and `index`.  `arguments` are those that were
+    checked, and that it will run with.  `needs_approval` says whether a decision about this very call is awaited.
+    """
+
+    key: str
+    index: int
+    name: str
+    arguments: dict[str, Any]
+    effect: Effect
+    needs_approval: bool = True
+
+
 class Round(msgspec.Struct, frozen=True, tag_field="type", tag="round"):
     """One answer of the model, and the results of its calls.
 
     `provider` is the name of the adapter that the answer came from, and `model` the model's: signatures, thoughts and
     items go back to these alone.  Where one is "", it is not known, and only the kind of an item says whose it is.
     `heard` is what the user heard of the visible text before the answer was cancelled; None if that is not known, or
-    all of it.
+    all of it.  `waiting` are calls that wait for an approval; their results are placeholders.
     """
 
     response: ParsedResponse
@@ -44,6 +59,7 @@ class Round(msgspec.Struct, frozen=True, tag_field="type", tag="round"):
     provider: str = ""
     model: str = ""
     heard: str | None = None
+    waiting: tuple[WaitingCall, ...] = ()
 
 
 Entry: TypeAlias = Prompt | Round

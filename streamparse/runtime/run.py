@@ -6,9 +6,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Sequence
+from collections import deque
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from functools import partial
-from typing import Any, TypeAlias
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import anyio
 import anyio.lowlevel
@@ -21,6 +33,8 @@ from streamparse.runtime.admission import can_open, copy_arguments
 from streamparse.runtime.buffer import Buffer
 from streamparse.runtime.execution import Execution, OpenCall, Outcome, attempt
 from streamparse.runtime.facts import ApprovalRequest, Open, Progress, Start
+from streamparse.runtime.rounds import WaitingCall
+from streamparse.runtime.steps import TakenStep
 from streamparse.runtime.threads import Failure, Job, Threads
 from streamparse.runtime.turn import Turn
 from streamparse.runtime.values import reduce_value
@@ -34,6 +48,37 @@ Batch: TypeAlias = Event | Sequence[Event]
 
 TURN_SECONDS = 0.001  # bound: how long a source that never waits keeps the event loop
 CLOSE_SECONDS = 5.0  # bound: how long the source may take to close after a cancellation
+
+
+class Decision(NamedTuple):
+    """Whether a call may run that waited for an approval, and why not."""
+
+    granted: bool
+    why: str = ""
+
+
+class Recorder(Protocol):
+    """Takes down the facts of a turn, before anything is done that they lead to."""
+
+    def note(self, fact: facts.Fact, commands: Sequence[facts.Command]) -> None:
+        """Take a fact; where the commands do something, it is durable once this returns.  Raises what a disk does."""
+
+    def flush(self) -> None:
+        """Write what was noted.  Raises what a disk does."""
+
+
+class RunOptions(NamedTuple):
+    """What an agent wants of one run: what takes it down, and what was taken down of it before.
+
+    `suspends` puts off calls that wait for an approval, once nothing else is left; `asks` are the indexes of calls that
+    need one whatever their tools say; `decisions` are those that were made before they asked, by key.
+    """
+
+    recorder: Recorder | None = None
+    restored: Sequence[TakenStep] = ()
+    suspends: bool = False
+    asks: Collection[int] = ()
+    decisions: Mapping[str, Decision] = MappingProxyType({})
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -60,6 +105,7 @@ class Run(AsyncIterator[Item]):
         threads: Threads,
         turn: Turn,
         deps: Any,
+        own: RunOptions,
     ) -> None:
         self._source = source
         self._settings = settings
@@ -76,12 +122,31 @@ class Run(AsyncIterator[Item]):
         self._reading = anyio.CancelScope()
         self._settled = anyio.Event()
         self._over = anyio.Event()
+        self._recorder = own.recorder
+        self._suspends = own.suspends  # once all that is left waits for an approval
+        self._decisions = dict(own.decisions)  # that were made before the call asked, by key
+        self._decided: deque[facts.Approval] = deque()
+        self._is_restored = bool(own.restored)  # the turn goes on after the program that ran it has ended
+        self._fault: Exception | None = None  # that nothing could be taken down
         self._unbegun = 0  # calls whose task has not had its first step
 
     @property
     def results(self) -> list[ToolResult]:
         """The results there are so far, in call order; once the run is over, one for each call, broken ones too."""
         return self._turn.results
+
+    @property
+    def waiting(self) -> tuple[WaitingCall, ...]:
+        """The calls that were put off until somebody decides, in call order."""
+        return tuple(
+            WaitingCall(call.key, call.index, call.name, call.arguments or {}, call.effect, call.needs_approval)
+            for call in self._turn.waiting
+        )
+
+    @property
+    def fault(self) -> Exception | None:
+        """Why the run was ended: nothing could be taken down of it any more."""
+        return self._fault
 
     def __anext__(self) -> Awaitable[Item]:
         return self._buffer.take()
@@ -132,6 +197,8 @@ class Run(AsyncIterator[Item]):
                 async with anyio.create_task_group() as self._tasks:
                     for index, job in self._jobs.items():
                         self._tasks.start_soon(self._await_end, index, 1, job, name=f"end of {job.name}")
+                    if self._is_restored:
+                        self._submit(facts.Restarted(self._clock()))
                     if self._turn.is_limited:  # its time begins now, also if no event ever comes
                         self._submit(facts.Woke(self._clock()))
                     with self._reading:
@@ -144,7 +211,7 @@ class Run(AsyncIterator[Item]):
                 self._submit(facts.Cancelled(self._clock()))
                 for execution in list(self._executions.values()):
                     self._submit_outcome(execution, None)
-            self._buffer.close(failure.error if failure is not None else None)
+            self._buffer.close(self._fault or (failure.error if failure is not None else None))
             self._over.set()
 
     async def _read(self) -> None:
@@ -178,6 +245,7 @@ class Run(AsyncIterator[Item]):
             self._submit(facts.Received(event, now))
             if self._open_calls and isinstance(event, ToolCallDelta):
                 self._offer(event, now)
+        self._flush()
         while self._unbegun:  # tools begin now, even if the source never waits
             await anyio.lowlevel.checkpoint()
         if self._buffer.is_full:
@@ -214,8 +282,32 @@ class Run(AsyncIterator[Item]):
     # -- the turn --------------------------------------------------------------------------------------
 
     def _submit(self, fact: facts.Fact) -> None:
-        """Report a fact to the turn, and do what it says."""
-        for command in self._turn.take(fact):
+        """Report a fact to the turn, take it down, and do what the turn says."""
+        if self._fault is not None:
+            return
+        commands = self._turn.take(fact)
+        if self._recorder is not None:
+            try:
+                self._recorder.note(fact, commands)
+            except Exception as error:  # noqa: BLE001 - of a disk, or of a store of the user's
+                self._break_off(error)
+                return
+        self._do(commands)
+
+    def _flush(self) -> None:
+        if self._recorder is not None and self._fault is None:
+            try:
+                self._recorder.flush()
+            except Exception as error:  # noqa: BLE001 - as above
+                self._break_off(error)
+
+    def _break_off(self, error: Exception) -> None:
+        """End the run at once, before anything is done that was not taken down."""
+        self._fault = error
+        self._scope.cancel()
+
+    def _do(self, commands: Iterable[facts.Command]) -> None:
+        for command in commands:
             match command:
                 case facts.Answer(result):
                     self._buffer.put(result)
@@ -225,6 +317,9 @@ class Run(AsyncIterator[Item]):
                     self._executions[index].break_off(reason)
                 case facts.Cancel(index):
                     self._executions[index].cancel()
+                case facts.RequestApproval(request) if request.key in self._decisions:
+                    granted, why = self._decisions.pop(request.key)
+                    self._decided.append(facts.Approval(request.index, granted, self._clock(), why))
                 case facts.RequestApproval(request):
                     self._requested[request.key] = request
                     shown = copy_arguments(request.arguments)  # the consumer may change them; what runs was checked
@@ -233,6 +328,10 @@ class Run(AsyncIterator[Item]):
                     self._tasks.start_soon(self._wake, at, name="streamparse timer")
         if self._turn.is_stopped:
             self._reading.cancel()
+        while self._decided:
+            self._submit(self._decided.popleft())
+        if self._suspends and not (self._executions or self._decided) and self._turn.is_waiting:
+            self._submit(facts.Suspended(self._clock()))
         if self._turn.is_settled:
             self._settled.set()
 

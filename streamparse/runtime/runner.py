@@ -15,7 +15,8 @@ import anyio.abc
 from streamparse.limits import MIB
 from streamparse.repair import Gate, Guard
 from streamparse.runtime.admission import Allowed, read_allowed
-from streamparse.runtime.run import Batch, Run, Settings
+from streamparse.runtime.run import Batch, Run, RunOptions, Settings
+from streamparse.runtime.steps import restore_turn
 from streamparse.runtime.threads import Threads
 from streamparse.runtime.turn import Turn
 from streamparse.tools import ToolResult
@@ -142,12 +143,14 @@ class ToolRunner:
         time_limit: float | None = None,
         tier: int | None = None,
         only: Collection[str] | None = None,
+        own: RunOptions = RunOptions(),  # noqa: B008 - frozen
     ) -> Run:
         """Begin to read events, one by one or in lists as `feed` returns them, and to run the calls in them.
 
         `deps` is what tools find in their `ToolContext`.  `run_id` and `turn` make the idempotency keys of the calls;
         without a `run_id` one is drawn.  `time_limit` is this run's, where it is shorter than the runner's.  `tier` is
-        the one that is unlocked in this run, and `only` names the tools that may be called, if not all.
+        the one that is unlocked in this run, and `only` names the tools that may be called, if not all.  `own` is for
+        agents.
         A plain iterable is read in the event loop, so it must not block.  A new run stops the one before it.
         Raises RuntimeError outside of the `async with` block.
         """
@@ -159,12 +162,11 @@ class ToolRunner:
         limits = [each for each in (self._time_limit, time_limit) if each is not None]
         machine = self._make_turn(
             self._settings.gate.restrict(tier, only),
-            time_limit=min(limits, default=None),
-            run_id=uuid.uuid4().hex if run_id is None else run_id,
-            number=turn,
-            epoch=self._wall_clock() - self._settings.clock(),
-        )
-        run = Run(source, self._settings, self._threads, machine, deps)
+            time_limit=min(limits, default=None), run_id=uuid.uuid4().hex if run_id is None else run_id,
+            number=turn, epoch=self._wall_clock() - self._settings.clock(), asks=own.asks,
+        )  # fmt: skip
+        restore_turn(machine, own.restored)
+        run = Run(source, self._settings, self._threads, machine, deps, own)
         if self._run is not None:
             run.take_over(self._run)
         self._run = run

@@ -63,7 +63,8 @@ class Turn:
     `timeout` is the seconds of each attempt, unless the tool says otherwise; `time_limit` those of the whole run, from
     its first fact.  `run_id` and `number` (the turn's in its run) make the idempotency keys.  `epoch` is
     the time, in seconds since 1970, at which the clock of the facts showed 0: with it the results say when their calls
-    were made.  The other options are those of `ToolRunner`.
+    were made.  `asks` are the indexes of calls that need approval whatever their tools say.
+    The other options are those of `ToolRunner`.
     """
 
     def __init__(
@@ -77,6 +78,7 @@ class Turn:
         number: int = 0,
         epoch: float | None = None,
         allow: Collection[Allowed] = (),
+        asks: Collection[int] = (),
         **old: Never,
     ) -> None:
         self._gate = tools if isinstance(tools, Gate) else Gate(tools)
@@ -87,6 +89,7 @@ class Turn:
         self._number = number
         self._epoch = epoch
         self._allow = read_allowed(allow, old)
+        self._asks = frozenset(asks)
         self._now = float("-inf")
         self._over_at: float | None = None  # when the time of the whole run is over
         self._alarm = Alarm()
@@ -148,6 +151,20 @@ class Turn:
         return bool(self._stopped)
 
     @property
+    def is_waiting(self) -> bool:
+        """Whether an answer that ended well has calls left that all wait for an approval, or behind one that does."""
+        if not (self._done and self._source_over) or self._incomplete or self._stopped or not self._unanswered:
+            return False
+        if any(call.occupies for call in self._live.values()):
+            return False
+        return all(call.phase == "asked" or call.can_begin(self._now) for call in self._live.values())
+
+    @property
+    def waiting(self) -> list[Call]:
+        """The calls that were put off, in call order."""
+        return [call for _, call in sorted(self._calls.items()) if call.is_put_off]
+
+    @property
     def unreturned(self) -> list[Call]:
         """The calls whose functions have not returned, answered or not."""
         return [call for call in self._live.values() if call.occupies]
@@ -188,6 +205,8 @@ class Turn:
             case facts.Cancelled():
                 self._source_over = True
                 self._end_run("stopped", endings.STOPPED)
+            case facts.Suspended():
+                self._suspend()
             case facts.Restarted():
                 self._restart()
 
@@ -260,6 +279,17 @@ class Turn:
         else:
             why = f": {fact.why[:300]}" if fact.why else ""
             self._answer(call, refuse("permission", "denied", f"the call was not run: it was denied{why}"))
+
+    def _suspend(self) -> None:
+        """Put off what waits for an approval, if all that is left does; it is not answered, and may be taken up."""
+        if not self.is_waiting:
+            return
+        ending = refuse("permission", "waiting", endings.WAITING)
+        for call in self._find_live():
+            call.is_put_off = True
+            call.answer(ending, self._now, turn=self._number, incomplete=False, epoch=self._epoch)
+            self._unanswered -= 1
+            del self._live[call.index]
 
     def _restart(self) -> None:
         """Take up what a program that ended has left: what may be repeated begins again."""
@@ -412,7 +442,7 @@ class Turn:
         if call.opening == "open" and not _is_continued(call, event, admitted):
             self._break(call, endings.DIFFERS)
         call.arguments, call.locks = admitted.arguments, admitted.locks
-        call.needs_approval = admitted.needs_approval
+        call.needs_approval = admitted.needs_approval or event.index in self._asks
         if call.effect == "read" and event.place in ("field", "plain"):
             self._reach_moment(call)
         elif (

@@ -47,9 +47,10 @@ def test_the_status_is_0_whatever_the_answers_are(folder: Path, capsys: pytest.C
     table = folder / "out.jsonl"
     assert parse(folder, "--out", table) == 0
     assert [row["ok"] for row in read(table)] == [True, False]
-    assert capsys.readouterr() == (f"{table}: 2 rows, 0 of them from before, 1 not ok, 0 unreadable\n", "")
+    errors = "errors: json_truncated 1, stream_truncated 1\n"
+    assert capsys.readouterr() == (f"{table}: 2 rows, 0 of them from before, 1 not ok, 0 unreadable\n{errors}", "")
     assert parse(folder, "--out", table) == 0
-    assert capsys.readouterr().out == f"{table}: 2 rows, 2 of them from before, 1 not ok, 0 unreadable\n"
+    assert capsys.readouterr().out == f"{table}: 2 rows, 2 of them from before, 1 not ok, 0 unreadable\n{errors}"
 
 
 def test_the_status_is_1_if_something_could_not_be_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -131,6 +132,20 @@ def test_ctrl_c_leaves_a_table_with_which_the_next_run_goes_on(tmp_path: Path) -
     assert [row["row"] for row in read(table)] == [*range(1000)]
 
 
+def test_a_summary_counts_errors_and_dialects_of_the_files_that_are_included(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recorded = Path(__file__).parents[2] / "fixtures" / "recorded"
+    table = tmp_path / "out.jsonl"
+    for _ in range(2):
+        assert parse(recorded, "--include", "llamacpp-*.body", "--out", table) == 0
+        shown = capsys.readouterr().out.splitlines()
+        rows = read(table)
+        assert {Path(row["source"]).suffix for row in rows} == {".body"}
+        assert shown[1] == "errors: truncated_call 2, provider_error 1"
+        assert shown[2] == "dialects: hermes 3, qwen3-coder 1"
+
+
 @pytest.mark.parametrize("has_tqdm", [True, False])
 def test_on_a_terminal_a_bar_shows_how_far_it_is(has_tqdm: bool, folder: Path) -> None:
     if has_tqdm:
@@ -146,7 +161,7 @@ def test_on_a_terminal_a_bar_shows_how_far_it_is(has_tqdm: bool, folder: Path) -
     shown = os.read(master, 4096).decode()
     os.close(master)
     assert process.returncode == 0
-    assert output.endswith(b"2 rows, 0 of them from before, 1 not ok, 0 unreadable\n")
+    assert b"2 rows, 0 of them from before, 1 not ok, 0 unreadable\n" in output
     assert ("100%" in shown and "rows=2" in shown) if has_tqdm else "0.0 of 0.0 MB" in shown
     assert "Traceback" not in shown
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 SITE = Path(__file__).parents[2] / "build" / "site"
-PAGES = ("index.html", "tools/effects.html", "reference/parser.html", "comparison.html")
+PAGES = ("index.html", "tools/effects.html", "reference/parser.html", "internals/comparison.html")
 SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
 SCHEMES = ("light", "dark")
 SEARCHED = "truncated_call"

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
 import json
 import re
@@ -19,6 +20,7 @@ from tables import read_table, show_table, write_table
 
 import streamparse as sp
 from streamparse import errors
+from streamparse.dialects.engine.meanings import KINDS, STATES, find_meaning
 from streamparse.errors import CODES
 from streamparse.limits import Limits
 from streamparse.negotiate import FormatNegotiator, list_families, list_providers
@@ -202,7 +204,29 @@ def _servers() -> str:
     return show_table(("server", "wire", "calls come as text", "`dialects` for `qwen3:8b`"), rows)
 
 
+DESIGN = ROOT / "docs" / "internals" / "design.md"
+
+
+def _states() -> str:
+    return show_table(("state", "the text before the marker"), STATES.items())
+
+
+def _kinds() -> str:
+    """What a marker of each kind means, by the state; in states that are not listed it means nothing."""
+    rows = []
+    for kind, about in KINDS.items():
+        states: dict[str, list[str]] = {}
+        for state in STATES:
+            if (meaning := find_meaning((kind,), state)) != "text":
+                states.setdefault(meaning, []).append(state)
+        means = "; ".join(f"**{meaning}** {', '.join(where)}" for meaning, where in states.items())
+        rows.append((kind, about, means))
+    return show_table(("kind", "a marker that", "means"), rows)
+
+
 TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
+    "states of the text": (DESIGN, _states),
+    "kinds of markers": (DESIGN, _kinds),
     "wires": (STREAMS, _wires),
     "limits": (GUARANTEES, _limits),
     "errors": (ERRORS, _errors),
@@ -308,3 +332,10 @@ def test_every_public_name_has_its_place_in_the_reference() -> None:
     pages = [page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs" / "reference").glob("*.md"))]
     named = re.findall(r"^::: streamparse\.(\w+)$", "\n".join(pages), re.MULTILINE)
     assert sorted(named) == sorted(sp.__all__)
+
+
+def test_every_type_that_the_reference_names_is_where_it_says() -> None:
+    page = (ROOT / "docs" / "reference" / "types.md").read_text(encoding="utf-8")
+    named = [path.rsplit(".", 1) for path in re.findall(r"^::: (\S+)$", page, re.MULTILINE)]
+    assert named
+    assert [name for module, name in named if not hasattr(importlib.import_module(module), name)] == []

@@ -21,11 +21,13 @@ from streamparse.runtime.loop import (
     Waited,
 )
 from streamparse.runtime.model_failures import ModelFailure
+from streamparse.runtime.rounds import WaitingCall
 from streamparse.tools import ToolFailure, ToolResult
 
 ASKED = History(system="be brief").with_prompt("hello")
 OVERLOADED = ModelFailure("overloaded", status=529, is_retryable=True)
 REFUSED = ModelFailure("no such model", status=404)
+WAITING = WaitingCall("run:0:0", 0, "look", {}, "write")
 CUT = Error("stream", "stream_truncated", "the body ended before the server ended its turn", None, 10)
 MISSING = Error("stream", "missing_call", "the turn ended with 'tool_calls', and there is no call", None, 10)
 
@@ -322,9 +324,9 @@ def test_a_fatal_failure_and_a_missing_approval_end_the_run_although_the_answer_
     assert loop.failure.message.startswith("stream_truncated")
     loop, _ = begin()
     denied = result(1, error="denied", attempts=0, failure=ToolFailure("permission", "denied", "denied"))
-    assert loop.take(AnswerEnded(cut, 1.0, (result(), denied), awaits_approval=True)) == Finish("approval")
+    assert loop.take(AnswerEnded(cut, 1.0, (result(), denied), waiting=(WAITING,))) == Finish("approval")
     loop, _ = begin()
-    assert isinstance(loop.take(AnswerEnded(cut, 1.0, (denied,), awaits_approval=True)), Wait)
+    assert isinstance(loop.take(AnswerEnded(cut, 1.0, (denied,), waiting=(WAITING,))), Wait)
 
 
 def test_a_fatal_failure_ends_the_run_after_all_calls_are_answered():
@@ -336,7 +338,7 @@ def test_a_fatal_failure_ends_the_run_after_all_calls_are_answered():
 
 def test_a_call_that_waits_for_approval_ends_the_run():
     loop, _ = begin()
-    assert loop.take(AnswerEnded(calling("look"), 1.0, (result(),), awaits_approval=True)) == Finish("approval")
+    assert loop.take(AnswerEnded(calling("look"), 1.0, (result(),), waiting=(WAITING,))) == Finish("approval")
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from streamparse.response import ParsedResponse, ToolCall
 from streamparse.runtime import History, Round, max_seconds, max_tokens, max_turns
 from streamparse.runtime.loop import AnswerEnded, Finish, Interrupted, Loop, RequestFailed, Send, Started, Wait, Waited
 from streamparse.runtime.model_failures import ModelFailure
+from streamparse.runtime.rounds import WaitingCall
 from streamparse.tools import ErrorKind, ToolFailure, ToolResult
 
 MAX_TURNS = 6
@@ -45,7 +46,8 @@ def answers(draw: st.DrawFn) -> dict[str, Any]:
         ok=code is None,
     )
     failure = draw(st.sampled_from((None, None, None, ModelFailure("reset", is_retryable=True))))
-    return {"response": response, "results": tuple(told), "failure": failure, "awaits_approval": draw(st.booleans())}
+    waiting = (WaitingCall("run:0:9", 9, "pay", {}, "write"),) if draw(st.booleans()) else ()
+    return {"response": response, "results": tuple(told), "failure": failure, "waiting": waiting}
 
 
 failures = st.builds(

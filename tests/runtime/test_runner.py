@@ -498,7 +498,7 @@ async def main():
             pass
     print([result.result for result in runner.results])
     try:
-        sp.ToolRunner([sp.Tool("f", "", {"type": "object", "properties": {"a": {"maximum": 3}}}, double)])
+        sp.ToolRunner([sp.Tool("f", "", {"type": "object", "properties": {"n": {"maximum": 3}}}, double)])
     except ModuleNotFoundError as error:
         print(error)
 
