@@ -15,8 +15,9 @@ from typing import TypeAlias
 import msgspec
 
 import streamparse as sp
-from streamparse.cli.timeline import Read, replay
+from streamparse.cli.timeline import replay
 from streamparse.cli.timeline_model import CallSpan, Timeline, analyse
+from streamparse.testing import Read
 
 __all__ = ["draw_lateness", "draw_timeline", "read_lateness"]
 

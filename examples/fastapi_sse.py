@@ -1,4 +1,4 @@
-"""An agent behind FastAPI: a run is streamed as server-sent events, one for each item.
+"""An agent behind FastAPI: a run is streamed as server-sent events, one for each item, the last of them `run_end`.
 
     python examples/fastapi_sse.py --url http://127.0.0.1:8080/v1/chat/completions --model NAME
     curl -N -H 'content-type: application/json' -d '{"prompt": "Is it sunny in Paris?"}' http://127.0.0.1:8000/runs
@@ -11,6 +11,7 @@ of the answer would be left in whatever task the garbage collector closes the ge
 from __future__ import annotations
 
 import argparse
+import logging
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
@@ -25,6 +26,7 @@ import streamparse as sp
 __all__ = ["app", "main"]
 
 app = FastAPI()
+log = logging.getLogger(__name__)
 
 
 class Question(BaseModel):
@@ -54,7 +56,14 @@ class ServerSentEvents(AsyncIterator[bytes]):
         self._run = run
 
     async def __anext__(self) -> bytes:
-        return b"data: " + msgspec.json.encode(await anext(self._run)) + b"\n\n"
+        try:
+            item = await anext(self._run)
+        except StopAsyncIteration:
+            raise
+        except Exception as error:  # of the model: `run_end` has said so to the page, and the body ends as it should
+            log.warning("the model failed: %s", error)
+            raise StopAsyncIteration from error
+        return b"data: " + msgspec.json.encode(item) + b"\n\n"
 
 
 @sp.tool(effect="read")

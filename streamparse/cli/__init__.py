@@ -1,4 +1,5 @@
-"""The command line: `streamparse parse`, `detect`, `timeline`, `record`, `replay`, `bench`, `proxy`, `run`, and lists.
+"""The command line: `streamparse parse`, `detect`, `timeline`, `record`, `replay`, `bench`, `proxy`, `run`, `show`,
+`approve`, and lists.
 
 Without a command it prints its help.
 
@@ -15,7 +16,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Final, NoReturn
 
-from streamparse.cli import bench, detect, dialects, parse, proxy, record, run, timeline
+from streamparse.cli import bench, detect, dialects, journal, parse, proxy, record, run, timeline
 from streamparse.cli.options import CommandError
 from streamparse.providers.wires import WIRES
 
@@ -94,7 +95,7 @@ def _make_command_line() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="store_const", const=_print_version, dest="run", help="print the version")
     parser.set_defaults(run=lambda _: _print(parser.format_help().rstrip()))
     commands = parser.add_subparsers(metavar="COMMAND")
-    for command in (parse, detect, timeline, record, bench, proxy, run, dialects):
+    for command in (parse, detect, timeline, record, bench, proxy, run, journal, dialects):
         command.add_command(commands)
     wires = commands.add_parser("wires", help="list the wires: the ways a server streams")
     wires.set_defaults(run=lambda _: _print("\n".join(map(_describe_wire, WIRES))))

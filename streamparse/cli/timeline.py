@@ -13,14 +13,7 @@ from streamparse.cli.options import add_parser_options, make_parser_factory, nam
 from streamparse.cli.page import render
 from streamparse.cli.timeline_model import Facts, Mark, analyse
 from streamparse.parser import StreamParser
-
-
-class Read(msgspec.Struct):
-    """One read of a recording: milliseconds since the request, offset in the body, size."""
-
-    t: float
-    off: int
-    n: int
+from streamparse.testing import Read
 
 
 def replay(parser: StreamParser, pieces: Iterable[tuple[float, bytes]]) -> tuple[list[Mark], Facts]:

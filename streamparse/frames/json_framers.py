@@ -36,6 +36,7 @@ class NDJSON(LineFramer):
     `max_line` bounds the bytes before the LF, `max_event` those of the frame.
     """
 
+    singles: int
     received: int
 
     __slots__ = ()
@@ -174,6 +175,7 @@ class JSONArray(Framer):
     space between the elements are dropped; anything else there is a frame too.  `max_event` bounds an element.
     """
 
+    singles: int
     received: int
 
     __slots__ = ("_has_cr", "_in_array", "_offset", "_scanner")
@@ -295,6 +297,8 @@ class JSONArray(Framer):
 
 class JSONBody(Framer):
     """A framer of a body that is one JSON value: one frame, at the end; `max_event` bounds the body."""
+
+    received: int
 
     __slots__ = ()
 

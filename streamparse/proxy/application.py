@@ -39,7 +39,7 @@ class Proxy(AbstractAsyncContextManager["Proxy"]):
 
     def __init__(self, settings: Settings) -> None:
         self.settings: Settings = settings.validate()
-        self.counters = Counters()
+        self.counters: Counters = Counters()
         self._http: httpx.AsyncClient | None = None
         self._has_warned = False
 

@@ -29,16 +29,18 @@ from streamparse.runtime.agent_settings import (
     add_output_tool,
     list_models,
 )
+from streamparse.runtime.facts import ApprovalRequest
 from streamparse.runtime.history import History
 from streamparse.runtime.runner import CommonOptions
 from streamparse.runtime.stops import StopCondition
 from streamparse.runtime.threads import find_event_loop
-from streamparse.tools import Toolset, make_output_tool
+from streamparse.tools import Tool, ToolContext, ToolError, Toolset, make_output_tool
 from streamparse.unknown_names import check_keywords
 from streamparse.writing.parts import Document, Image
 
 Output = TypeVar("Output")
 
+AGENT_SECONDS: Final = 3600.0  # bound: what an agent that is a tool may take, if nothing else is said
 _KEYWORDS: Final = (
     *("system", "stop", "output_type", "settings", "prepare_history", "ask_again", "tier", "learner", "approvals"),
     *CommonOptions.__annotations__,
@@ -178,6 +180,36 @@ class Agent(Generic[Output]):
         if isinstance(settings.system, str):
             known = msgspec.structs.replace(known, system=settings.system)
         return AgentRun(settings, known if prompt is None else known.with_prompt(prompt), deps)
+
+    def as_tool(self, name: str, purpose: str, /, **fields: Any) -> Tool:
+        """Return a tool that gives a task to this agent, and returns its output.
+
+            writer = sp.Agent(model, tools)
+            editor = sp.Agent(model, [writer.as_tool("write", "Write a text about a subject.")])
+
+        What it costs is in the usage of the run that calls it.  Its requests for approval are items of that run, which
+        answers them; where nobody is there, they are denied.  Cancelling the one ends the other.  `deps` are those of
+        the run.  `fields` are those of `Tool`; without a `timeout` it has an hour.
+        """
+
+        async def run_agent(task: str, ctx: ToolContext[Any]) -> Any:
+            host: AgentRun[Any] | None = ctx.host
+            async with self.run(task, deps=ctx.deps, approvals="wait") as run:
+                try:
+                    async for item in run:
+                        if isinstance(item, ApprovalRequest) and host is not None:
+                            host.ask_for(run, item)
+                        elif isinstance(item, ApprovalRequest):
+                            run.deny(item, "nobody was there to approve it")
+                finally:
+                    if host is not None:
+                        host.add_usage(run)
+            if run.result.output is None:
+                raise ToolError("execution", f"it ended without an answer: {run.result.stopped_by}", code="no_output")
+            return run.result.output
+
+        own: dict[str, Any] = {"timeout": AGENT_SECONDS, **fields, "name": name, "description": purpose}
+        return Tool(**{key: each for key, each in own.items() if key != "parameters"}, function=run_agent)
 
     def run_sync(
         self,

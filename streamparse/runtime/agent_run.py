@@ -9,18 +9,17 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Generator
 from contextlib import AsyncExitStack, contextmanager, suppress
 from functools import partial
 from types import TracebackType
-from typing import Any, Generic, NamedTuple, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import anyio
 import anyio.lowlevel
 import msgspec
 
-from streamparse.events import ToolCallComplete, ToolCallDelta, ToolCallStart
 from streamparse.response import ParsedResponse
 from streamparse.runtime import loop
 from streamparse.runtime.agent_items import AgentItem, RunEnd, RunResult, Stopped, TurnEnd
 from streamparse.runtime.agent_settings import AgentSettings
-from streamparse.runtime.answer import Answer, Partials, RestoredAnswer, find_refused_body, repeat_calls
+from streamparse.runtime.answer import Answer, OpenAnswer, Partials, RestoredAnswer, find_refused_body, repeat_calls
 from streamparse.runtime.buffer import Buffer
 from streamparse.runtime.diary import Diary, read_decisions
 from streamparse.runtime.execution import attempt
@@ -29,24 +28,18 @@ from streamparse.runtime.history import History
 from streamparse.runtime.journal_records import Sent
 from streamparse.runtime.model import ask_model, open_model
 from streamparse.runtime.model_failures import ModelError, ModelFailure, describe_failure
+from streamparse.runtime.open_requests import OpenRequests
 from streamparse.runtime.replay import PROGRAM_ENDED, OpenTurn
 from streamparse.runtime.request import Request
 from streamparse.runtime.rounds import WaitingCall
-from streamparse.runtime.run import Decision, Run, RunOptions
+from streamparse.runtime.run import Run
+from streamparse.runtime.run_options import Decision, RunOptions
 from streamparse.runtime.threads import CallSoon, Failure, find_event_loop
 from streamparse.tools import read_output
 
 Output = TypeVar("Output")
 
 MAX_BUFFERED = 1024  # bound: the items that wait for the consumer of a run before reading pauses
-
-
-class OpenAnswer(NamedTuple):
-    """An answer that is being read."""
-
-    request: Request
-    answer: Answer | RestoredAnswer
-    turn: Run
 
 
 class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
@@ -66,7 +59,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         self._diary = Diary(settings)
         self._decisions: dict[str, Decision] = read_decisions(settings.decisions)
         self._buffer: Buffer[AgentItem] = Buffer(MAX_BUFFERED)
-        self._approvals: dict[str, ApprovalRequest] = {}
+        self._requests = OpenRequests()
         self._is_attended = True  # the items have a reader, who can approve
         self._is_cancelled = False
         self._has_begun = False
@@ -116,7 +109,8 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         self._runner = self._settings.make_runner(self._clock)
         self._restored = replay.turn
         if replay.ended is not None and not self._diary.is_reopened:
-            self._approvals = {each.key: each for each in replay.ended.approvals}
+            for request in replay.ended.approvals:
+                self._requests.add(request)
         if self._diary.is_reopened:
             self._diary.note_taken_up(replay.at)
             return self._loop.take(loop.Decided(replay.at))
@@ -163,7 +157,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             output=read_output(tool, output) if tool is not None and finish.is_structured else output,
             stopped_by=finish.stopped_by,
             usage=self._loop.tokens,
-            approvals=tuple(self._approvals.values()),
+            approvals=tuple(self._requests.by_key.values()),
             refused=self._loop.refused,
             history=self._loop.history,
         )
@@ -174,13 +168,13 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         Raises ValueError if this run does not wait for that answer, and RuntimeError in another thread than its own:
         there, `anyio.from_thread` and the like have the event loop call it.
         """
-        self._find_turn(request).approve(request)
-        del self._approvals[request.key]
+        self._check_thread()
+        self._requests.answer(request, granted=True)
 
     def deny(self, request: ApprovalRequest, why: str = "") -> None:
         """Do not let a call run; the model reads why.  Raises as `approve` does."""
-        self._find_turn(request).deny(request, why)
-        del self._approvals[request.key]
+        self._check_thread()
+        self._requests.answer(request, granted=False, why=why)
 
     def cancel(self, *, heard: str | None = None) -> None:
         """End the run: what still runs is cancelled, and its calls are answered so.
@@ -203,6 +197,21 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             self._waiting.cancel()
         if self._answer is not None:
             self._answer.turn.stop()
+
+    def ask_for(self, child: AgentRun[Any], request: ApprovalRequest) -> None:
+        """Show the request of an agent that a tool has asked; where nobody is there, deny it."""
+        if self._suspends:
+            child.deny(request, "nobody was there to approve it")
+            return
+        self._requests.add(request, child)
+        self._buffer.put(request)
+
+    def add_usage(self, child: AgentRun[Any]) -> None:
+        """Count what an agent has cost that a tool has asked."""
+        now, tokens = self._clock(), child._loop.tokens
+        self._diary.note_spent(tokens, now)
+        self._loop.take(loop.Spent(tokens, now))
+        self._requests.forget(child)
 
     # -- the loop --------------------------------------------------------------------------------------
 
@@ -252,6 +261,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
                     return
             if self._loop.finish is not None:  # cancelled meanwhile
                 return
+            self._requests.end_turn()
             self._answer = None  # before a stop may raise: the loop has its end now
             lost = () if self._request is None else tuple(self._request.lost)
             self._diary.end_turn(fact, self._number, lost)
@@ -268,7 +278,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             return TurnEnd(self._number, ParsedResponse(), (), self._model, True, fact.failure, lost)
         is_discarded, failure = self._loop.was_discarded, self._loop.failure
         if is_discarded or self._loop.finish is None:
-            self._forget_approvals()  # the run goes on without them
+            self._requests.forget_turn(f"{self.id}:{self._number}:")  # the run goes on without them
         return TurnEnd(self._number, fact.response, fact.results, self._model, is_discarded, failure, lost)
 
     async def _wait(self, until: float) -> loop.Fact:
@@ -313,7 +323,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         answer = Answer(request, source, request.tools, reads_quoted=reads_quoted)
         self._diary.note_answering(request.provider, request.model)
         only = self._settings.find_allowed(is_last=is_last)
-        own = RunOptions(self._diary.make_recorder(answer), suspends=self._suspends)
+        own = RunOptions(self._diary.make_recorder(answer), suspends=self._suspends, host=self)
         turn = self._run_turn(answer, request.number, tier=tier, only=only, own=own)
         return await self._finish_answer(OpenAnswer(request, answer, turn))
 
@@ -324,7 +334,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         if restored.answering is not None:
             request.provider, request.model = restored.answering.provider, restored.answering.model
         recorder = self._diary.make_recorder(answer, restored)
-        own = RunOptions(recorder, restored.taken, self._suspends, decisions=self._decisions)
+        own = RunOptions(recorder, restored.taken, self._suspends, decisions=self._decisions, host=self)
         only = self._settings.find_allowed(is_last=send.is_last)
         turn = self._run_turn(answer, send.number, tier=sent.tier, only=only, own=own)
         ended = await self._finish_answer(OpenAnswer(request, answer, turn))
@@ -340,7 +350,8 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         taken = () if restored is None else restored.taken
         answer = RestoredAnswer(last.response, () if taken else repeat_calls(last, waiting))
         asks = [each.index for each in waiting if each.needs_approval]
-        own = RunOptions(self._diary.make_recorder(answer, restored), taken, self._suspends, asks, self._decisions)
+        recorder = self._diary.make_recorder(answer, restored)
+        own = RunOptions(recorder, taken, self._suspends, asks, self._decisions, self)
         tier = self._settings.find_tier(self._loop.state)
         turn = self._run_turn(answer, int(number), tier=tier, own=own, run_id=run_id)
         self._request = request = Request(self._loop.history, number=int(number), run_id=run_id)
@@ -390,17 +401,14 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         return failure
 
     async def _show_items(self, open_answer: OpenAnswer) -> None:
-        turn, number = open_answer.turn, open_answer.request.number
-        answer = open_answer.answer
+        request, answer, turn = open_answer
         partials = Partials(answer.stream, self._settings.output_tool) if isinstance(answer, Answer) else None
         async for item in turn:
             if isinstance(item, ApprovalRequest):
-                self._approvals[item.key] = item
+                self._requests.add(item, turn)
             self._buffer.put(item)
-            if partials is not None and isinstance(item, ToolCallStart | ToolCallDelta | ToolCallComplete):
-                shown = partials.read(item)
-                if shown is not None:
-                    self._buffer.put_latest((number, shown.index), shown)
+            if partials is not None and (shown := partials.read(item)) is not None:
+                self._buffer.put_latest((request.number, shown.index), shown)
             is_late = False
             while self._buffer.is_full and not self._is_cancelled and not is_late:
                 with self._limit_wait() as scope:
@@ -436,14 +444,6 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         elif self._loop.finish is None:  # a model was asked, and has not begun to answer
             self._loop.take(loop.RequestFailed(ModelFailure("cancelled"), self._clock()))
 
-    def _forget_approvals(self) -> None:
-        """Forget the requests of the latest turn: they can no longer be answered."""
-        beginning = f"{self.id}:{self._number}:"
-        self._approvals = {key: each for key, each in self._approvals.items() if not key.startswith(beginning)}
-
-    def _find_turn(self, request: ApprovalRequest) -> Run:
+    def _check_thread(self) -> None:
         if self._has_begun and self._thread != threading.get_ident():
             raise RuntimeError("an approval is given in the thread of the run's event loop: have the loop call this")
-        if self._answer is None or request.key not in self._approvals:
-            raise ValueError(f"this run does not wait for an answer about the call {request.call_id!r}")
-        return self._answer.turn

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterable, Sequence
 from contextlib import suppress
 from itertools import takewhile
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from streamparse.events import Done, Error, Event, ToolCallComplete, ToolCallDelta, ToolCallStart
 from streamparse.parser import StreamParser, TextParser
@@ -22,6 +22,7 @@ from streamparse.response import ParsedResponse
 from streamparse.runtime.agent_items import Partial
 from streamparse.runtime.request import Request
 from streamparse.runtime.rounds import Round, WaitingCall
+from streamparse.runtime.run import Run
 from streamparse.tools import InvalidArguments, Tool, Toolset, read_output
 
 _STEP: Final = 64  # bound: a call is shown again once it has grown by this part of itself, so its copies stay linear
@@ -127,6 +128,14 @@ class RestoredAnswer(AsyncIterator[list[Event]]):
         """It has its end."""
 
 
+class OpenAnswer(NamedTuple):
+    """An answer that is being read."""
+
+    request: Request
+    answer: Answer | RestoredAnswer
+    turn: Run
+
+
 def repeat_calls(last: Round, waiting: Iterable[WaitingCall]) -> list[Event]:
     """Return the events of calls that waited, with the arguments that were checked."""
     ids = {call.index: call.id for call in last.response.tool_calls}
@@ -164,8 +173,10 @@ class Partials:
         self._sizes: dict[int, int] = {}
         self._shown: dict[int, int] = {}
 
-    def read(self, event: ToolCallStart | ToolCallDelta | ToolCallComplete) -> Partial | None:
+    def read(self, event: object) -> Partial | None:
         """Return what is known of a call that is still being written, unless it has hardly grown."""
+        if not isinstance(event, (ToolCallStart, ToolCallDelta, ToolCallComplete)):
+            return None
         index = event.index
         if isinstance(event, ToolCallStart):
             self._names[index] = event.name

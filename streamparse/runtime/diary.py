@@ -24,13 +24,15 @@ from streamparse.runtime.journal_records import (
     Ended,
     PauseEnded,
     Sent,
+    Spent,
     TakenUp,
     TurnEnded,
 )
 from streamparse.runtime.loop_facts import Finish
 from streamparse.runtime.replay import OpenTurn, Replay, check_same, check_tools, declare
-from streamparse.runtime.run import Decision
+from streamparse.runtime.run_options import Decision
 from streamparse.runtime.steps import ChangedRun
+from streamparse.usage import TokenCounts
 
 
 class Diary:
@@ -119,6 +121,11 @@ class Diary:
         """Write that the run was cancelled."""
         if self._journal is not None:
             self._journal.append(Cancelled(at=at, heard=heard))
+
+    def note_spent(self, tokens: TokenCounts, at: float) -> None:
+        """Write what an agent has cost that a tool has asked."""
+        if self._journal is not None:
+            self._journal.append(Spent(tokens=tokens, at=at), durable=False)
 
     def note_taken_up(self, at: float) -> None:
         """Write that calls that waited begin."""

@@ -7,6 +7,7 @@
 | `answering` | whose words the answer comes in | before its first event |
 | `step` | facts of the turn, what began because of them, results, requests for approval | before anything is done, or shown |
 | `turn` | the end of a request | before the next one |
+| `spent` | what an agent has cost that a tool has asked | |
 | `waited` | a pause before another attempt is over | |
 | `interrupted` | the run was cancelled | |
 | `decision` | a call that waited was approved, or denied | before it begins |
@@ -158,6 +159,13 @@ class Cancelled(_Record, frozen=True, tag="interrupted"):
     heard: str | None = None
 
 
+class Spent(_Record, frozen=True, tag="spent"):
+    """An agent that a tool has asked has cost so many tokens."""
+
+    tokens: TokenCounts
+    at: float
+
+
 class Decided(_Record, frozen=True, tag="decision"):
     """A call that waited may run, or may not."""
 
@@ -182,7 +190,9 @@ class Ended(_Record, frozen=True, tag="end"):
     failure: str | None = None
 
 
-Record: TypeAlias = Began | Sent | Answering | Step | TurnEnded | PauseEnded | Cancelled | Decided | TakenUp | Ended
+Record: TypeAlias = (
+    Began | Sent | Answering | Step | TurnEnded | PauseEnded | Spent | Cancelled | Decided | TakenUp | Ended
+)
 
 
 def pack_facts(taken: Sequence[turn_facts.Fact], answers: Iterable[ToolResult]) -> tuple[TakenFact, ...]:

@@ -47,6 +47,7 @@ from streamparse.runtime.loop_facts import (
     RequestFailed,
     Resumed,
     Send,
+    Spent,
     Started,
     TakeUp,
     Wait,
@@ -60,7 +61,7 @@ from streamparse.usage import TokenCounts
 
 __all__ = [
     "AnswerEnded", "Command", "Decided", "Fact", "Finish", "Interrupted", "Loop", "RequestFailed", "Resumed", "Send",
-    "Started", "TakeUp", "Wait", "Waited",
+    "Spent", "Started", "TakeUp", "Wait", "Waited",
 ]  # fmt: skip
 
 MAX_COMPLAINTS: Final = 2  # bound: how often in a row a model reads that its answer is of no use
@@ -151,6 +152,9 @@ class Loop:
                 if self._interrupted is not None:
                     self._mark_heard(self._interrupted.heard or None)
                 command = self._end_interrupted() or self._ask_after_failure(fact.failure)
+            case Spent():
+                self.tokens += fact.tokens
+                command = None
             case Waited():
                 command = self._ask()
             case Interrupted():

@@ -11,6 +11,7 @@ from streamparse.runtime.history import History
 from streamparse.runtime.model_failures import ModelFailure
 from streamparse.runtime.rounds import WaitingCall
 from streamparse.tools import ToolResult
+from streamparse.usage import TokenCounts
 
 # -- facts -------------------------------------------------------------------------------------------------
 
@@ -60,6 +61,13 @@ class Resumed(msgspec.Struct, frozen=True, tag=True):
     waiting: tuple[WaitingCall, ...] = ()
 
 
+class Spent(msgspec.Struct, frozen=True, tag=True):
+    """An agent that a tool has asked has cost so many tokens."""
+
+    tokens: TokenCounts
+    at: float
+
+
 class Waited(msgspec.Struct, frozen=True, tag=True):
     """The time of a `Wait` has come, or that of the whole run."""
 
@@ -76,7 +84,7 @@ class Interrupted(msgspec.Struct, frozen=True, tag=True):
     heard: str | None = None
 
 
-Fact: TypeAlias = Started | RequestFailed | AnswerEnded | Decided | Resumed | Waited | Interrupted
+Fact: TypeAlias = Started | RequestFailed | AnswerEnded | Decided | Resumed | Spent | Waited | Interrupted
 
 
 # -- commands ----------------------------------------------------------------------------------------------

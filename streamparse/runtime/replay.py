@@ -23,13 +23,14 @@ from streamparse.runtime.journal_records import (
     Read,
     Record,
     Sent,
+    Spent,
     Step,
     TakenUp,
     TurnEnded,
     unpack_facts,
 )
 from streamparse.runtime.model_failures import ModelFailure
-from streamparse.runtime.run import Decision
+from streamparse.runtime.run_options import Decision
 from streamparse.runtime.steps import ChangedRun, TakenStep
 from streamparse.tools import Tool, ToolResult
 
@@ -115,6 +116,8 @@ class Replay:
             case TurnEnded():
                 self.command = self.loop.take(self._end_turn(record))
                 self.turn = None
+            case Spent(tokens=tokens, at=at):
+                self.loop.take(loop.Spent(tokens, at))
             case PauseEnded(at=at):
                 self.command = self.loop.take(loop.Waited(at))
             case Cancelled(at=at, heard=heard):

@@ -11,16 +11,13 @@ from collections.abc import (
     AsyncIterator,
     Awaitable,
     Callable,
-    Collection,
     Generator,
     Iterable,
     Iterator,
-    Mapping,
     Sequence,
 )
 from functools import partial
-from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import anyio
 import anyio.lowlevel
@@ -34,7 +31,7 @@ from streamparse.runtime.buffer import Buffer
 from streamparse.runtime.execution import Execution, OpenCall, Outcome, attempt
 from streamparse.runtime.facts import ApprovalRequest, Open, Progress, Start
 from streamparse.runtime.rounds import WaitingCall
-from streamparse.runtime.steps import TakenStep
+from streamparse.runtime.run_options import RunOptions
 from streamparse.runtime.threads import Failure, Job, Threads
 from streamparse.runtime.turn import Turn
 from streamparse.runtime.values import reduce_value
@@ -48,37 +45,6 @@ Batch: TypeAlias = Event | Sequence[Event]
 
 TURN_SECONDS = 0.001  # bound: how long a source that never waits keeps the event loop
 CLOSE_SECONDS = 5.0  # bound: how long the source may take to close after a cancellation
-
-
-class Decision(NamedTuple):
-    """Whether a call may run that waited for an approval, and why not."""
-
-    granted: bool
-    why: str = ""
-
-
-class Recorder(Protocol):
-    """Takes down the facts of a turn, before anything is done that they lead to."""
-
-    def note(self, fact: facts.Fact, commands: Sequence[facts.Command]) -> None:
-        """Take a fact; where the commands do something, it is durable once this returns.  Raises what a disk does."""
-
-    def flush(self) -> None:
-        """Write what was noted.  Raises what a disk does."""
-
-
-class RunOptions(NamedTuple):
-    """What an agent wants of one run: what takes it down, and what was taken down of it before.
-
-    `suspends` puts off calls that wait for an approval, once nothing else is left; `asks` are the indexes of calls that
-    need one whatever their tools say; `decisions` are those that were made before they asked, by key.
-    """
-
-    recorder: Recorder | None = None
-    restored: Sequence[TakenStep] = ()
-    suspends: bool = False
-    asks: Collection[int] = ()
-    decisions: Mapping[str, Decision] = MappingProxyType({})
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -122,6 +88,7 @@ class Run(AsyncIterator[Item]):
         self._reading = anyio.CancelScope()
         self._settled = anyio.Event()
         self._over = anyio.Event()
+        self._host = own.host
         self._recorder = own.recorder
         self._suspends = own.suspends  # once all that is left waits for an approval
         self._decisions = dict(own.decisions)  # that were made before the call asked, by key
@@ -363,6 +330,7 @@ class Run(AsyncIterator[Item]):
         execution.context = ToolContext(
             start.id, start.key, start.attempt, start.deadline if isinstance(start, Start) else None, self._deps,
             is_cancelled=lambda: execution.is_cancelled, report=self._make_report(execution),
+            host=self._host,
         )  # fmt: skip
         self._unbegun += 1
         self._tasks.start_soon(self._execute, execution, name=f"tool {start.name}")

@@ -15,7 +15,8 @@ import anyio.abc
 from streamparse.limits import MIB
 from streamparse.repair import Gate, Guard
 from streamparse.runtime.admission import Allowed, read_allowed
-from streamparse.runtime.run import Batch, Run, RunOptions, Settings
+from streamparse.runtime.run import Batch, Run, Settings
+from streamparse.runtime.run_options import RunOptions
 from streamparse.runtime.steps import restore_turn
 from streamparse.runtime.threads import Threads
 from streamparse.runtime.turn import Turn

@@ -44,10 +44,21 @@ class ToolContext(Generic[Deps]):
 
     `id` is the call's id on the wire, `idempotency_key` one that no other call has and that stays the same over
     attempts.  `attempt` counts from 1.  `deadline` is when the call's time is over, in seconds of the runner's clock,
-    None if it has no limit, or while an argument is still being written.  `deps` is what was given to `run`.
+    None if it has no limit, or while an argument is still being written.  `deps` is what was given to `run`,
+    `host` the agent's run that the call belongs to, None without an agent.
     """
 
-    __slots__ = ("_is_cancelled", "_report", "attempt", "deadline", "deps", "id", "idempotency_key", "state_changes")
+    __slots__ = (
+        "_is_cancelled",
+        "_report",
+        "attempt",
+        "deadline",
+        "deps",
+        "host",
+        "id",
+        "idempotency_key",
+        "state_changes",
+    )
 
     def __init__(
         self,
@@ -59,6 +70,7 @@ class ToolContext(Generic[Deps]):
         *,
         is_cancelled: Callable[[], bool] = lambda: False,
         report: Callable[[Any], Awaitable[None]] = _report_nothing,
+        host: Any = None,
     ) -> None:
         self.id: str = id
         self.idempotency_key: str = idempotency_key
@@ -66,6 +78,7 @@ class ToolContext(Generic[Deps]):
         self.deadline: float | None = deadline
         self.deps: Deps = deps
         self.state_changes: list[StateChange] = []
+        self.host = host
         self._is_cancelled = is_cancelled
         self._report = report
 

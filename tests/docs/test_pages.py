@@ -38,13 +38,16 @@ def server() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("page", PROGRAMS)
-def test_the_programs_of_a_page_run_in_order(page: str, server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_programs_of_a_page_run_in_order(
+    page: str, server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     if page in NEEDED and not find_spec(NEEDED[page]):
         pytest.skip(f"the page needs {NEEDED[page]}")
     monkeypatch.chdir(ROOT)
     names: dict[str, Any] = {}
     for block in PROGRAMS[page]:
-        program = compile(block.replace(SERVER, server), f"docs/{page}.md", "exec", dont_inherit=True)
+        written = block.replace(SERVER, server).replace('"run.jsonl"', repr(str(tmp_path / "run.jsonl")))
+        program = compile(written, f"docs/{page}.md", "exec", dont_inherit=True)
         exec(program, names)  # noqa: S102 - our own page
 
 

@@ -131,9 +131,22 @@ async def test_a_client_that_stays_gets_all_items() -> None:
     kinds = [each["type"] for each in received]
     assert kinds.count("tool_result") == 2
     assert kinds.count("turn_end") == 2
-    assert received[-1]["response"]["content"] == "It is there."
+    assert received[-2]["response"]["content"] == "It is there."
+    assert (received[-1]["type"], received[-1]["output"]) == ("run_end", "It is there.")
     assert house.begun == ["look", "write"]
     assert house.inside == []
+
+
+async def test_a_model_that_fails_is_the_last_item_and_the_body_ends() -> None:
+    house = House()
+
+    async def fail(request: sp.Request) -> None:
+        raise sp.ModelError("503 from the model", status=400)
+
+    house.model = fail  # type: ignore[method-assign, assignment]
+    received = await _ask(house)
+    assert (received[-1]["type"], received[-1]["stopped_by"]) == ("run_end", "model_failed")
+    assert "503 from the model" in received[-1]["failure"]
 
 
 async def test_a_client_that_goes_away_at_any_item_takes_its_run_with_it() -> None:

@@ -110,7 +110,7 @@ class ActiveMarkers:
             self.dialects, bool(self._tools.literals), self._reasoning, self._quoted
         )  # fmt: skip
         # Whether a dialect reads from the very first character on.
-        self.has_start = "" in self._selection.openers
+        self.has_start: bool = "" in self._selection.openers
         before = self._progress
         self._note(_Progress(before.drops | self._selection.drops, before.other_turns))
 

@@ -392,7 +392,7 @@ class RescanBudget:
         self.ahead: int = 0
         self.again: int = 0  # how much of that was looked at more than once
         self.vain: int = 0  # markers that opened no call, since the last call
-        self.most_vain = most_vain
+        self.most_vain: int = most_vain
 
     def spend(self, looked: int) -> int:
         """Note what was looked at in vain; return how much to pass over, or 0 if only the marker."""

@@ -17,7 +17,7 @@ from streamparse.dialects.engine.catalogue import Candidate
 from streamparse.dialects.engine.grammar import Dialect, Thought
 from streamparse.dialects.engine.markers import Found, IndexedMarkers
 from streamparse.dialects.engine.meanings import CHANGES, Meaning, find_meaning
-from streamparse.dialects.engine.reader import Step
+from streamparse.dialects.engine.reader import Reader, Step
 from streamparse.dialects.engine.sinks import RecordingSink
 from streamparse.dialects.engine.spans import AFTER_CALL, IN_TEXT, INVENTED, TURN_BEGUN, OpenThought, VisibleText
 from streamparse.patterns import BLANKS, lazy_re
@@ -37,10 +37,10 @@ class Scanner:
     def __init__(self, sink: Sink, active: ActiveMarkers, setting: Setting, text: VisibleText) -> None:
         self._sink = sink
         self._setting = setting
-        self.reader = setting.reader
+        self.reader: Reader = setting.reader
         # What is looked for.
-        self.active = active
-        self.text = text
+        self.active: ActiveMarkers = active
+        self.text: VisibleText = text
         # What the next text belongs to: the visible text, or an open thought.
         self.span: VisibleText | OpenThought = text
         # What reads after a marker, and its steps.

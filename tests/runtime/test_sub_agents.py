@@ -1,0 +1,83 @@
+"""An agent that is a tool of another: its usage and its approvals are those of the run that calls it."""
+
+import anyio
+import pytest
+from scripted import END, Scripted, call, calls, frame, says
+
+import streamparse as sp
+
+pytestmark = pytest.mark.anyio
+
+USAGE = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+
+
+def make(*answers, tools=()):
+    child = sp.Agent(Scripted(*answers), tools)
+    return child, child.as_tool("research", "Find something out.")
+
+
+def parent_of(tool):
+    model = Scripted(calls(("research", {"task": "Why?"}), usage=USAGE), says("done", usage=USAGE))
+    return sp.Agent(model, [tool])
+
+
+async def test_its_output_is_the_result_and_its_usage_joins():
+    _, tool = make(says("Because.", usage=USAGE))
+    assert [*tool.parameters["properties"]] == ["task"]
+    result = await parent_of(tool).run("?")
+    assert result.history.rounds[0].results[0].result == "Because."
+    assert result.usage.total == 45
+
+
+async def test_its_approvals_are_items_of_the_run_that_calls_it():
+    paid = []
+
+    @sp.tool(needs_approval=True)
+    async def pay(amount: int) -> str:
+        paid.append(amount)
+        return "paid"
+
+    _, tool = make(calls(("pay", {"amount": 5})), calls(("pay", {"amount": 6})), says("Paid."), tools=[pay])
+    async with parent_of(tool).run("?") as run:
+        async for item in run:
+            if isinstance(item, sp.ApprovalRequest):
+                run.approve(item) if item.arguments["amount"] == 5 else run.deny(item, "too much")
+    assert (run.result.output, paid, run.result.approvals) == ("done", [5], ())
+
+
+async def test_where_nobody_is_there_they_are_denied():
+    @sp.tool(needs_approval=True)
+    async def pay(amount: int) -> str:
+        return "paid"
+
+    _, tool = make(calls(("pay", {"amount": 5})), says("I may not."), tools=[pay])
+    result = await parent_of(tool).run("?")
+    assert result.history.rounds[0].results[0].result == "I may not."
+
+
+async def test_one_without_an_answer_is_an_error_of_the_call():
+    _, tool = make(says("no", finish="content_filter"))
+    result = await parent_of(tool).run("?")
+    failure = result.history.rounds[0].results[0].failure
+    assert (failure.code, "filter" in failure.message) == ("no_output", True)
+
+
+async def test_cancelling_the_one_ends_the_other():
+    ended = anyio.Event()
+
+    @sp.tool(effect="read")
+    async def wait() -> str:
+        try:
+            await anyio.sleep(60)
+        finally:
+            ended.set()
+        return ""
+
+    _, tool = make([call(0, "wait"), frame(finish="tool_calls"), END], tools=[wait])
+    async with parent_of(tool).run("?") as run:
+        async for item in run:
+            if isinstance(item, sp.Done):
+                await anyio.wait_all_tasks_blocked()
+                run.cancel()
+    assert ended.is_set()
+    assert run.result.stopped_by == "cancelled"
