@@ -121,15 +121,8 @@ class Quotes:
         """Look at what has come; at a line that is not complete only if that is asked, or if it is long."""
         if not self.pieces:
             return
-        text = "".join(self.pieces)
+        text = self._normalize_line_ends("".join(self.pieces))
         self.pieces.clear()
-        if self._is_after_cr and text.startswith("\n"):
-            text = text[1:]
-            self._is_after_cr = False
-        if text:
-            self._is_after_cr = text.endswith("\r")
-        if "\r" in text:
-            text = text.replace("\r\n", "\n").replace("\r", "\n")
         end = text.rfind("\n")
         if end >= 0:
             first = text.index("\n")
@@ -143,6 +136,15 @@ class Quotes:
             self._read_line(rest)
         elif rest:
             self.pieces.append(rest)
+
+    def _normalize_line_ends(self, text: str) -> str:
+        """Return the next text with a line feed for each end of a line; a pair may be cut in the middle."""
+        if self._is_after_cr and text.startswith("\n"):
+            text = text[1:]
+            self._is_after_cr = False
+        if text:
+            self._is_after_cr = text.endswith("\r")
+        return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
     def _read_lines(self, text: str) -> None:
         """Look at whole lines."""
@@ -170,6 +172,10 @@ class Quotes:
         if not (self._run or self._backslashes or "`" in text or "\\" in text):
             self._is_odd ^= text.count('"') % 2 == 1
             return
+        self._read_tokens(text)
+
+    def _read_tokens(self, text: str) -> None:
+        """Look at the back-ticks, backslashes and quotation marks of a piece of the line."""
         escaped = 0 if self._backslashes % 2 else -1  # where the character after an odd number of backslashes is
         run_before, self._run, self._backslashes = self._run, 0, 0
         for token in _TOKEN.finditer(text):

@@ -274,20 +274,17 @@ class Reader:
 
         while True:
             found = markers.search(self.buffer, self.at)
-            if found is None:
-                self._pass_on(len(self.buffer), tell)
-            else:
-                self._pass_on(found.start(), tell)
-                if markers.is_complete(found, self.final):
-                    return found[0]
-                if self.final and len(found[0]) >= least:
+            self._pass_on(len(self.buffer) if found is None else found.start(), tell)
+            if found is not None and markers.is_complete(found, self.final):
+                return found[0]
+            if self.final:
+                if found is None:
+                    return ""
+                if len(found[0]) >= least:
                     self.take_rest()
                     return ""
-                if self.final:  # a shorter beginning is text
-                    tell(self.take(1))
-                    continue
-            if self.final:
-                return ""
+                tell(self.take(1))  # a shorter beginning is text
+                continue
             self.fast_path = go_on if self._kept is None and self.at == len(self.buffer) else None
             yield
             self.fast_path = None
