@@ -194,9 +194,11 @@ def _models() -> str:
 
 def _servers() -> str:
     """What is looked for on a server: in general, and for a model that writes Hermes' dialect."""
-    prints = {True: "yes", False: "no", None: "not known"}
+    prints = {True: "yes", None: "not known"}
     rows = []
     for name, provider in list_providers().items():
+        if provider.calls_in_text is False:
+            continue
         chosen = FormatNegotiator().negotiate(name, "qwen3:8b")
         dialects = chosen.dialects if isinstance(chosen.dialects, str) else list(chosen.dialects)
         shown = f"`{json.dumps(dialects)}`"
