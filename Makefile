@@ -22,6 +22,7 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 PEERS := .venv-peers/.installed
 DOCS := .venv-docs/.installed
+CLIENTS := .venv-clients/.installed
 UV_INSTALL := .venv-peers/bin/uv pip install --quiet --python .venv-peers/bin/python
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
 
@@ -77,6 +78,9 @@ pictures: $(INSTALLED)
 recipes: $(PEERS)
 	.venv-peers/bin/python -m pytest tests/docs/test_sdk_programs.py
 
+clients: $(CLIENTS)
+	.venv-clients/bin/python tests/clients/run.py --write
+
 docs: $(DOCS)
 	.venv-docs/bin/zensical build --strict --clean
 	.venv-docs/bin/python tests/docs/check_site.py
@@ -98,8 +102,18 @@ $(PEERS): pyproject.toml
 	$(UV_INSTALL) --no-deps sglang vllm || echo "No wheels of SGLang or vLLM for this platform: going on without them."
 	touch $@
 
+# The coding agents are programs of Node, which comes as a package, too.
+$(CLIENTS): pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3" >&2; exit 1; }
+	test -x .venv-clients/bin/python || $(PYTHON) -m venv .venv-clients
+	.venv-clients/bin/python -m pip --disable-pip-version-check --no-input --quiet install uv
+	.venv-clients/bin/uv pip install --quiet --python .venv-clients/bin/python -e '.[clients]'
+	.venv-clients/bin/uv pip install --quiet --python .venv-clients/bin/python --no-deps instructor
+	npm install --silent --prefix .clients node@22 @anthropic-ai/claude-code @openai/codex opencode-ai
+	touch $@
+
 clean:
-	rm -rf .coverage* .venv .venv-docs .venv-peers .cache build dist demo-out .benchmarks .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .coverage* .venv .venv-clients .clients .venv-docs .venv-peers .cache build dist demo-out .benchmarks .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # The server of the demo and of the live tests is a wheel that some platforms lack; all else works without it.

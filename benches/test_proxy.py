@@ -6,9 +6,11 @@ promise.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 from proxy import measured
+from proxy_streams import OPEN, measure_memory, measure_streams
 
 PROMISED = 1.10
 MARGIN = 1.15
@@ -19,3 +21,21 @@ def test_reading_and_writing_anew_adds_little_to_a_chunk(tell: Callable[[str], N
     tell(under_way.row("a chunk under way") + f"   promised {PROMISED}")
     tell(cpu.row("CPU time of a chunk"))
     assert under_way.ratio <= PROMISED * MARGIN
+
+
+def test_a_token_costs_at_most_three_times_what_a_relay_takes(tell: Callable[[str], None]) -> None:
+    relay, ours = asyncio.run(measure_streams(100))
+    tell(f"100 streams: {relay.cpu:.0f} µs of CPU a token in a relay, {ours.cpu:.0f} µs in the proxy")
+    assert ours.cpu <= 3 * relay.cpu
+
+
+def test_a_token_is_hardly_later_than_through_a_relay(tell: Callable[[str], None]) -> None:
+    relay, ours = asyncio.run(measure_streams(20))
+    tell(f"20 streams: late by {relay.late:.2f} ms at the median in a relay, {ours.late:.2f} ms in the proxy")
+    assert ours.late <= relay.late + 0.3
+
+
+def test_many_open_streams_fit_into_little_memory(tell: Callable[[str], None]) -> None:
+    memory = asyncio.run(measure_memory())
+    tell(f"{OPEN} open streams: {memory:.0f} MB")
+    assert memory <= 150

@@ -21,6 +21,7 @@ from tempfile import mkdtemp
 from typing import Annotated, Any, Literal, TypeAlias
 
 import anyio
+import httpx
 import regex
 from msgspec import Meta
 from scratch_folder import (
@@ -50,6 +51,13 @@ Encoding: TypeAlias = Literal["utf-8", "ascii", "latin-1", "utf-16"]
 def name_file(arguments: dict[str, Any]) -> str:
     """Name the lock of a call that touches one file: `a` and `./a` are one."""
     return os.path.normpath(str(arguments["path"]))
+
+
+def fits(path: str, pattern: str) -> bool:
+    """Whether a path has a pattern: "*.py" is of names, "src/*.py" of paths, "**/*.py" of paths at any depth."""
+    if "/" not in pattern:
+        path = os.path.basename(path)
+    return fnmatch(path, pattern) or (pattern.startswith("**/") and fits(path, pattern[3:]))
 
 
 @sp.tool(lock="*", timeout=330, needs_approval=True, category="shell")
@@ -166,7 +174,7 @@ def search(
     def find_all() -> Iterator[str]:
         for file in ctx.deps.find_files(path, until):
             name = str(file.relative_to(ctx.deps.root))
-            if fnmatch(name, include_pattern or "*") and not fnmatch(name, exclude_pattern or ""):
+            if fits(name, include_pattern or "*") and not fits(name, exclude_pattern or ""):
                 with explain(name):
                     lines = read_lines(file)
                 yield from find_lines(name, lines, wanted, context_lines, until)
@@ -188,9 +196,10 @@ def list_files(
 
     def find_names() -> Iterator[str]:
         for entry in ctx.deps.walk(path, max_depth if recursive else 1, until, hidden=include_hidden):
-            if fnmatch(entry.name, pattern or "*"):
+            name = os.path.relpath(entry.path, ctx.deps.root)
+            if fits(name, pattern or "*"):
                 mark = "@" if entry.is_symlink() else "/" if entry.is_dir() else ""
-                yield os.path.relpath(entry.path, ctx.deps.root) + mark
+                yield name + mark
 
     return join_lines(find_names(), 1000)
 
@@ -216,16 +225,24 @@ async def main() -> None:
     folder = Folder(given.folder or Path(mkdtemp(prefix="scratch-")))
     print(f"The agent works in {folder.root}")
     async with sp.http_model(given.url, given.wire, given.model) as model:
-        agent = sp.Agent(model, TOOLS, system=SYSTEM, stop=[sp.max_turns(given.turns)])
-        async with agent.run(given.task, deps=folder) as run:
-            async for item in run:
-                if not isinstance(item, sp.ApprovalRequest):
-                    show(item)
-                elif given.yes or await anyio.to_thread.run_sync(ask, item):
-                    run.approve(item)
-                else:
-                    run.deny(item, "the user does not want it")
-        print(f"\n{run.result.output or run.result.stopped_by}")
+        agent = sp.Agent(
+            model,
+            TOOLS,
+            system=SYSTEM,
+            stop=[sp.max_turns(given.turns)],
+            prepare_history=lambda history: history.truncated(tokens=given.tokens),
+        )
+        try:
+            async with agent.run(given.task, deps=folder) as run:
+                async for item in run:
+                    if not isinstance(item, sp.ApprovalRequest):
+                        show(item)
+                    elif given.yes or await anyio.to_thread.run_sync(ask, item):
+                        run.approve(item)
+                    else:
+                        run.deny(item, "the user does not want it")
+        except (sp.ModelError, OSError, httpx.HTTPError) as error:
+            sys.exit(f"\nThe model did not answer: {error}")
 
 
 def ask(request: sp.ApprovalRequest) -> bool:
@@ -243,6 +260,8 @@ def show(item: Any) -> None:
             print(f"\n> {name} {raw[:500]}")
         case sp.ToolResult(tool_name=name, result=result, error=error):
             print(f"< {name} {str(error or result)[:500]}")
+        case sp.RunEnd(output=output, stopped_by=stopped_by) if stopped_by or not isinstance(output, str):
+            print(f"\n{output or stopped_by}")  # a text has been printed as it came
 
 
 def read_arguments() -> argparse.Namespace:
@@ -254,6 +273,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--wire", default="openai-chat", help="what the server speaks; default: openai-chat")
     parser.add_argument("--folder", type=Path, help="where the agent works; default: a new scratch folder")
     parser.add_argument("--turns", type=int, default=50, help="after how many answers it stops; default: 50")
+    parser.add_argument("--tokens", type=int, default=8000, help="the most of the history that is sent; default: 8000")
     parser.add_argument("--yes", action="store_true", help="run commands without asking")
     return parser.parse_args()
 

@@ -60,7 +60,7 @@ class Folder:
         with explain(path):
             found = (self.root / path).resolve()
             found.exists()  # raises for a name that is too long
-        if os.path.isabs(path) or not found.is_relative_to(self.root):
+        if not found.is_relative_to(self.root):
             raise sp.ToolError("permission", f"{path!r} is outside of the folder", suggestion="use a path inside of it")
         return found
 

@@ -134,10 +134,10 @@ class Upstream:
 
 @contextmanager
 def proxied(upstream: Any, **options: Any) -> Iterator[str]:
-    """The URL of a proxy in front of an application; `options` are settings."""
+    """The URL of a proxy in front of an application; `options` are `proxy.app`'s."""
     server = _Running(upstream)
     try:
-        front = _Running(proxy.Proxy(proxy.Settings(upstream=server.url, **options)))
+        front = _Running(proxy.app(server.url, **options))
     except BaseException:
         _stop(server)
         raise

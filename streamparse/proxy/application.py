@@ -90,7 +90,7 @@ class Proxy(AbstractAsyncContextManager["Proxy"]):
             if body is None:
                 access.has_left = True
                 return
-            if is_answered_here(scope, self.settings):
+            if is_answered_here(scope, body, self.settings):
                 headers, written = await answer_here(
                     scope, body, self.settings, self.counters, partial(self.list_models, scope["headers"])
                 )

@@ -47,6 +47,7 @@ def check_hosts(scope: Scope, allowed: Sequence[str]) -> None:
 
 
 _TUNNELS: Final = ("CONNECT", "TRACE")
+_BEARER: Final = re.compile(rb"\Abearer +", re.IGNORECASE)
 _KEYS: Final = (b"authorization", b"x-api-key", b"x-goog-api-key")
 
 
@@ -66,8 +67,8 @@ def check_token(scope: Scope, token: str) -> None:
     """Raise `RequestRefused` if there is a token and a request does not bring it as its key."""
     if not token:
         return
-    brought = [value for name, value in scope["headers"] if name.lower() in _KEYS]
-    if not any(compare_digest(value.removeprefix(b"Bearer "), token.encode()) for value in brought):
+    brought = [_BEARER.sub(b"", value) for name, value in scope["headers"] if name.lower() in _KEYS]
+    if not any(compare_digest(value, token.encode()) for value in brought):
         raise RequestRefused("the key of the request is not the one for this proxy", 401, "invalid_api_key")
 
 

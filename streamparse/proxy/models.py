@@ -92,6 +92,12 @@ def show_for_ollama(model: Model) -> bytes:
     return msgspec.json.encode(shown)
 
 
+def write_loaded(name: str, said: Mapping[str, Any]) -> bytes:
+    """Write what Ollama answers to a request that only has a model loaded."""
+    end = {"done": True, "done_reason": "load"}
+    return msgspec.json.encode({"model": name, "created_at": _write_now(), **said, **end}) + b"\n"
+
+
 def _describe(model: Model) -> dict[str, Any]:
     usual = {"id": model.id, "object": "model", "created": int(time.time()), "owned_by": "upstream"}
     created = {"type": "model", "display_name": model.id, "created_at": _write_now()}

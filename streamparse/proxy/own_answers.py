@@ -6,6 +6,7 @@
 | `GET /metrics` | its counters, for Prometheus |
 | `GET /v1/models`, `/v1/models/NAME` | the server's models, for clients of OpenAI, of Anthropic and of Ollama |
 | `GET /api/tags`, `/api/version`, `POST /api/show` | the same for Ollama's clients, unless the server is Ollama |
+| `POST /api/generate`, `/api/chat` that ask nothing | that the model is loaded, unless the server is Ollama |
 | `POST /v1/messages/count_tokens` | an estimate, unless the server is one of Anthropic's |
 
 With `--model` that name is the first of the list, for the server knows no other by it.
@@ -29,6 +30,7 @@ from streamparse.proxy.models import (
     list_for_ollama,
     show_for_clients,
     show_for_ollama,
+    write_loaded,
 )
 from streamparse.proxy.settings import Settings
 from streamparse.writing.json_access import get_str
@@ -38,6 +40,8 @@ _TEXT: Final = [(b"content-type", b"text/plain; version=0.0.4; charset=utf-8")]
 _ESTIMATE: Final = [*_JSON, (b"streamparse-estimate", b"input_tokens")]
 _MODELS: Final = ("/v1/models", "/models")
 _OLLAMA: Final = ("/api/tags", "/api/version", "/api/show")
+_LOADING: Final = {"/api/generate": ("prompt", "images"), "/api/chat": ("messages",)}
+"""Where Ollama's clients have a model loaded, by a request without any of these fields."""
 _COUNT: Final = "/v1/messages/count_tokens"
 _VERSION: Final = "0.12.0"
 """The version of Ollama's API that these answers follow; its clients look for a lowest one."""
@@ -52,7 +56,7 @@ def is_open(scope: Scope) -> bool:
     return (scope["method"], scope["path"]) in (("GET", "/healthz"), ("HEAD", "/"))
 
 
-def is_answered_here(scope: Scope, settings: Settings) -> bool:
+def is_answered_here(scope: Scope, body: bytes, settings: Settings) -> bool:
     """Whether the proxy answers a request itself."""
     method, path = scope["method"], scope["path"]
     is_list = path in ("/metrics", *_MODELS) or path.startswith("/v1/models/")
@@ -60,7 +64,14 @@ def is_answered_here(scope: Scope, settings: Settings) -> bool:
         return True
     if path in _OLLAMA:
         return settings.wire != "ollama-chat" and method == ("POST" if path == "/api/show" else "GET")
+    if path in _LOADING:
+        return settings.wire != "ollama-chat" and method == "POST" and _asks_nothing(path, body)
     return path == _COUNT and method == "POST" and settings.wire != "anthropic"
+
+
+def _asks_nothing(path: str, body: bytes) -> bool:
+    asked = try_decode(_OBJECT.decode, body)
+    return asked is not None and not any(asked.get(field) for field in _LOADING[path])
 
 
 async def answer_here(
@@ -68,6 +79,9 @@ async def answer_here(
 ) -> tuple[Headers, bytes]:
     """Return the headers and the body of such an answer.  Raises `RequestRefused`."""
     path: str = scope["path"]
+    if path in _LOADING:
+        said = {"response": ""} if path == "/api/generate" else {"message": {"role": "assistant", "content": ""}}
+        return _JSON, write_loaded(get_str(_read_object(body), "model"), said)
     if path in _OLLAMA or path in _MODELS or path.startswith(_MODELS[0]):
         if path == "/api/version":
             return _JSON, msgspec.json.encode({"version": _VERSION})

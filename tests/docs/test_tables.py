@@ -299,12 +299,12 @@ def test_the_readme_counts_the_wires_and_dialects() -> None:
 
 
 def test_the_page_of_the_adapters_has_every_provider_and_every_prompt() -> None:
-    folder = ROOT / "docs" / "providers"
-    for page, title in (("adapters", "Definitions"), ("results", "Where results are")):
+    folder = ROOT / "docs"
+    for page, title in (("providers/adapters", "Definitions"), ("reference/results", "Where results are")):
         chapter = (folder / f"{page}.md").read_text(encoding="utf-8").split(f"## {title}\n")[1].split("\n## ")[0]
         first = re.findall(r"^\| (`[^|]+?) \|", chapter, re.MULTILINE)
         assert sorted(re.findall(r"`([\w-]+)`", " ".join(first))) == sorted(ADAPTERS), title
-    page = (folder / "prompts.md").read_text(encoding="utf-8")
+    page = (folder / "providers" / "prompts.md").read_text(encoding="utf-8")
     assert sorted(re.findall(r"`([\w.-]+)`", page.split("There is a prompt for each of:")[1])) == sorted(PROMPTS)
 
 

@@ -115,7 +115,8 @@ async def test_a_folder_is_listed_as_deep_as_it_is_told(files: Folder) -> None:
     (files.root / "link").symlink_to("src")
     assert await call(files, "list_files") == "binary\nlarge\nlink@\nsrc/\n"
     assert await call(files, "list_files", path="src") == "src/one.py\nsrc/two.txt\n"
-    assert await call(files, "list_files", recursive=True, pattern="*.py") == "src/one.py\n"
+    for pattern in ("*.py", "src/*.py", "**/*.py", "**/one.py"):
+        assert await call(files, "list_files", recursive=True, pattern=pattern) == "src/one.py\n"
     assert await call(files, "list_files", recursive=True, max_depth=1, pattern="*.py") == "nothing found"
     assert ".hidden\n" in await call(files, "list_files", include_hidden=True)
 

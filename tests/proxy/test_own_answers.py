@@ -20,6 +20,7 @@ LISTED: dict[str, Any] = {
         {"id": "tiny", "object": "model", "meta": {"n_ctx": 4096}},
     ],
 }
+KEY = ("x-api-key", "the-token")
 OF_OLLAMA = {"models": [{"name": "qwen3:4b", "model": "qwen3:4b", "digest": "ab", "size": 3}]}
 OF_GEMINI = {"models": [{"name": "models/gemini-3-pro", "displayName": "Gemini"}]}
 
@@ -151,13 +152,29 @@ def test_whether_it_runs_is_said_without_a_token_and_without_the_server() -> Non
 @pytest.mark.parametrize("path", ["/metrics", "/v1/models", "/api/tags", "/v1/files", "/v1/responses"])
 def test_all_else_needs_the_token_and_it_goes_no_further(path: str) -> None:
     upstream = _serve()
-    wrong: list[dict[str, str]] = [{}, {"authorization": "Bearer x"}, {"x-api-key": ""}, {"authorization": "t"[:0]}]
+    wrong: list[dict[str, str]] = [
+        {},
+        {"authorization": "Bearer x"},
+        {"x-api-key": ""},
+        {"authorization": "Bearer the-token x"},
+    ]
     method = "POST" if path == "/v1/responses" else "GET"
     with proxied(upstream, token="the-token") as url:
         answers = [httpx.request(method, url + path, headers=headers, timeout=60) for headers in wrong]
         assert [answer.status_code for answer in answers] == [401] * len(wrong)
         assert upstream.asked == []
-        for name, value in (("authorization", "Bearer the-token"), ("x-api-key", "the-token")):
+        for name, value in (("authorization", "Bearer the-token"), ("authorization", "bearer the-token"), KEY):
             body = {"input": "x"} if method == "POST" else None
             assert httpx.request(method, url + path, headers={name: value}, json=body, timeout=60).status_code != 401
     assert "the-token" not in str(upstream.asked)
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+def test_a_request_that_only_has_a_model_loaded_asks_no_model(streamed: bool) -> None:
+    upstream = _serve()
+    with proxied(upstream) as url, ollama.Client(host=url) as client:
+        generated: Any = client.generate("m", stream=streamed)
+        chatted: Any = client.chat("m", [], stream=streamed)
+        answers = [*generated, *chatted] if streamed else [generated, chatted]
+    assert [(answer.done, answer.done_reason) for answer in answers] == [(True, "load")] * 2
+    assert upstream.asked == []

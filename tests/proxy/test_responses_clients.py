@@ -477,3 +477,21 @@ def test_a_request_of_functions_alone_reaches_a_server_of_responses_as_it_came(c
     with proxied(upstream, wire="openai-responses", dialects="all") as url:
         ask(url, **changes).raise_for_status()
     assert json.loads(upstream.asked[0][3]) == REQUEST | changes
+
+
+@pytest.mark.parametrize("wire", ["openai-chat", "openai-responses", "anthropic"])
+def test_a_model_without_tools_is_taught_those_of_a_client_of_responses(wire: str) -> None:
+    call = {"type": "function_call", "id": "fc_1", "call_id": "a", "name": "close_agent", "arguments": '{"id": 7}'}
+    result = {"type": "function_call_output", "call_id": "a", "output": "closed"}
+    history = [*QUESTION, {**call, "namespace": "multi_agent_v1"}, result]
+    written = "I close it. " + write_call("multi_agent_v1__close_agent", {"id": 8})
+    emitter = EMITTERS[wire](model="m")
+    upstream = Upstream([emitter.emit(sp.TextDelta(written)) + emitter.emit(sp.Done("stop", None, True))])
+    with proxied(upstream, wire=wire, tools="prompt") as url:
+        items = list_done(read_events(ask(url, input=history, tools=[WEATHER, NAMESPACE, PATCH]).content))
+    asked = upstream.asked[0][3].decode()
+    assert not json.loads(asked).get("tools")
+    assert "function_call" not in asked
+    assert all(name in asked for name in ("get_weather", "multi_agent_v1__close_agent", "apply_patch", "closed"))
+    assert read_text(items).strip() == "I close it."
+    assert [(item["name"], item["namespace"]) for item in items[1:]] == [("close_agent", "multi_agent_v1")]
