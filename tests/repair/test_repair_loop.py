@@ -350,7 +350,7 @@ def test_without_attempts_the_model_is_not_asked() -> None:
     assert [step.action for step in result.log] == ["answered", "gave_up"]
 
 
-RUBBISH = [None, "", "  ", [], {}, [1, 2], {"choices": []}, {"choices": [{"message": None}]}]
+RUBBISH = [None, "", "  ", [], {}, 42, True, [1, 2], {"choices": []}, {"choices": [{"message": None}]}]
 
 
 @pytest.mark.parametrize("rubbish", RUBBISH)
@@ -371,10 +371,9 @@ def test_rubbish_alone_ends_as_an_answer_that_says_nothing(rubbish: Any) -> None
     assert _calls(_repaired(rubbish, GOOD)[0]) == TEA
 
 
-@pytest.mark.parametrize("thing", [object(), {1, 2}])
-def test_what_is_no_answer_at_all_raises(thing: Any) -> None:
+def test_what_is_no_answer_at_all_raises() -> None:
     with pytest.raises(TypeError, match="a response must be bytes, str, a mapping"):
-        _repaired(_chat(("search", '{"limit": 3}')), thing)
+        _repaired(_chat(("search", '{"limit": 3}')), object())
 
 
 def test_an_answer_that_says_nothing_but_thought_or_holds_an_item_of_the_server_is_one() -> None:

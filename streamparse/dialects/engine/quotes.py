@@ -121,8 +121,14 @@ class Quotes:
         """Look at what has come; at a line that is not complete only if that is asked, or if it is long."""
         if not self.pieces:
             return
-        text = self._normalize_line_ends("".join(self.pieces))
+        text = "".join(self.pieces)
         self.pieces.clear()
+        if self._is_after_cr and text.startswith("\n"):
+            text = text[1:]
+            self._is_after_cr = False
+        self._is_after_cr = text.endswith("\r") if text else self._is_after_cr
+        if "\r" in text:
+            text = text.replace("\r\n", "\n").replace("\r", "\n")
         end = text.rfind("\n")
         if end >= 0:
             first = text.index("\n")
@@ -136,15 +142,6 @@ class Quotes:
             self._read_line(rest)
         elif rest:
             self.pieces.append(rest)
-
-    def _normalize_line_ends(self, text: str) -> str:
-        """Return the next text with a line feed for each end of a line; a pair may be cut in the middle."""
-        if self._is_after_cr and text.startswith("\n"):
-            text = text[1:]
-            self._is_after_cr = False
-        if text:
-            self._is_after_cr = text.endswith("\r")
-        return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
     def _read_lines(self, text: str) -> None:
         """Look at whole lines."""
