@@ -239,7 +239,11 @@ def _cut_results(entries: tuple[Entry, ...], system: str, most: int, count: Coun
         if size > share:
             break
         left -= size
-    cut = {key: _cut_to_tokens(texts[key], share, count) for key, size in sizes.items() if size > share}
+    cut = {
+        key: shorter
+        for key, size in sizes.items()
+        if size > share and (shorter := _cut_to_tokens(texts[key], share, count)) != texts[key]
+    }
     return tuple(_replace_texts(entry, place, cut) for place, entry in enumerate(entries))
 
 

@@ -176,7 +176,8 @@ def test_every_prefix_of_every_conversation_is_accepted_by_each_provider(steps: 
 
 def _leave_out_texts(entry: sp.runtime.Round) -> sp.runtime.Round:
     """A round without the texts of its results: where the tokens do not suffice, these are cut."""
-    return replace(entry, results=tuple(replace(result, result=None) for result in entry.results))
+    results = [replace(result, result=None, truncated=False) for result in entry.results]
+    return replace(entry, results=tuple(results))
 
 
 @usual_examples(60)
