@@ -260,8 +260,9 @@ def show(item: Any) -> None:
             print(f"\n> {name} {raw[:500]}")
         case sp.ToolResult(tool_name=name, result=result, error=error):
             print(f"< {name} {str(error or result)[:500]}")
-        case sp.RunEnd(output=output, stopped_by=stopped_by) if stopped_by or not isinstance(output, str):
-            print(f"\n{output or stopped_by}")  # a text has been printed as it came
+        case sp.RunEnd(output=output, stopped_by=stopped_by):
+            was_printed = isinstance(output, str) and not stopped_by  # as it came
+            print("" if was_printed else f"\n{output or stopped_by}")
 
 
 def read_arguments() -> argparse.Namespace:

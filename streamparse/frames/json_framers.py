@@ -23,6 +23,7 @@ _NO_BRACKETS = lazy_re(rb'(?:[^"{}\[\]]+|"[^"\\]*(?:\\.[^"\\]*){0,20}"){0,200}',
 _ELEMENT = lazy_re(rb"[^\s,\]]")
 _WORD_END = lazy_re(rb'[\s,\[\]{}"]')
 _BETWEEN = b" \t\n\r\f\v,]"
+_LINE_ENDS = re.compile(rb"\n+")
 _QUOTE = ord('"')
 
 _skip: Final = msgspec.json.Decoder(msgspec.Raw).decode
@@ -65,8 +66,9 @@ class NDJSON(LineFramer):
         return data[at:stop]
 
     def find_end(self, data: bytes, at: int) -> int:
-        """Find the end of a line."""
-        return data.find(b"\n", at) + 1
+        """Find the end of a line, and of the empty lines after it."""
+        found = _LINE_ENDS.search(data, at)
+        return 0 if found is None else found.end()
 
     def can_wait(self, rest: bytes) -> bool:
         """Whether bytes are the beginning of a line."""

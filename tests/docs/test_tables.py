@@ -194,9 +194,11 @@ def _models() -> str:
 
 def _servers() -> str:
     """What is looked for on a server: in general, and for a model that writes Hermes' dialect."""
-    prints = {True: "yes", False: "no", None: "not known"}
+    prints = {True: "yes", None: "not known"}
     rows = []
     for name, provider in list_providers().items():
+        if provider.calls_in_text is False:
+            continue
         chosen = FormatNegotiator().negotiate(name, "qwen3:8b")
         dialects = chosen.dialects if isinstance(chosen.dialects, str) else list(chosen.dialects)
         shown = f"`{json.dumps(dialects)}`"
@@ -297,12 +299,12 @@ def test_the_readme_counts_the_wires_and_dialects() -> None:
 
 
 def test_the_page_of_the_adapters_has_every_provider_and_every_prompt() -> None:
-    folder = ROOT / "docs" / "providers"
-    for page, title in (("adapters", "Definitions"), ("results", "Where results are")):
+    folder = ROOT / "docs"
+    for page, title in (("providers/adapters", "Definitions"), ("reference/results", "Where results are")):
         chapter = (folder / f"{page}.md").read_text(encoding="utf-8").split(f"## {title}\n")[1].split("\n## ")[0]
         first = re.findall(r"^\| (`[^|]+?) \|", chapter, re.MULTILINE)
         assert sorted(re.findall(r"`([\w-]+)`", " ".join(first))) == sorted(ADAPTERS), title
-    page = (folder / "prompts.md").read_text(encoding="utf-8")
+    page = (folder / "providers" / "prompts.md").read_text(encoding="utf-8")
     assert sorted(re.findall(r"`([\w.-]+)`", page.split("There is a prompt for each of:")[1])) == sorted(PROMPTS)
 
 

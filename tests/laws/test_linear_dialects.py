@@ -103,5 +103,5 @@ def test_a_dialect_withholds_no_more_than_its_limits(name: str, shape: str) -> N
     assert grammar is not None
     for start in range(0, len(text), 256):
         parser.feed(text[start : start + 256])
-        reader = grammar._reader
+        reader = grammar._scanner.reader
         assert len(reader.buffer) - reader.at + reader.count_kept() <= HELD

@@ -371,7 +371,7 @@ def test_rubbish_alone_ends_as_an_answer_that_says_nothing(rubbish: Any) -> None
     assert _calls(_repaired(rubbish, GOOD)[0]) == TEA
 
 
-@pytest.mark.parametrize("thing", [42, True, object()])
+@pytest.mark.parametrize("thing", [object(), {1, 2}])
 def test_what_is_no_answer_at_all_raises(thing: Any) -> None:
     with pytest.raises(TypeError, match="a response must be bytes, str, a mapping"):
         _repaired(_chat(("search", '{"limit": 3}')), thing)
