@@ -23,7 +23,7 @@ _NO_BRACKETS = lazy_re(rb'(?:[^"{}\[\]]+|"[^"\\]*(?:\\.[^"\\]*){0,20}"){0,200}',
 _ELEMENT = lazy_re(rb"[^\s,\]]")
 _WORD_END = lazy_re(rb'[\s,\[\]{}"]')
 _BETWEEN = b" \t\n\r\f\v,]"
-_LINE_ENDS = re.compile(rb"\n+")
+_LINE_ENDS = lazy_re(rb"\n+")
 _QUOTE = ord('"')
 
 _skip: Final = msgspec.json.Decoder(msgspec.Raw).decode
