@@ -63,11 +63,8 @@ _STORED: Final = ("previous_response_id", "conversation", "background", "prompt"
 _OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
 _IMAGE: Final = re.compile(rb'"(?:data:image/[\w.+-]+;base64,|iVBORw0KGgo|/9j/|R0lGOD|UklGR)[A-Za-z0-9+/]*={0,2}"')
 """A string that is an image in base64: PNG, JPEG, GIF and WebP by their first bytes, which no wire puts elsewhere."""
-_IMAGE_TOKENS: Final = 1500
-"""What a large image takes: Anthropic counts a token for 750 pixels, and advises at most 1.15 megapixels.
-
-Source: docs.anthropic.com/en/docs/vision
-"""
+_IMAGE_TOKENS: Final = 1500  # bound: 1.15 megapixels, the most that Anthropic advises, at its 750 pixels a token
+"""What a large image takes (docs.anthropic.com/en/docs/vision)."""
 _COUNTING_PATHS: Final = ("/count_tokens", ":countTokens", "/input_tokens", "/tokenize", "/apply-template")
 """The ends of paths where a conversation with tools is sent, and no model answers."""
 _COUNTED_ID: Final = re.compile(r"call_[0-9]{1,4}")
