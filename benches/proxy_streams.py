@@ -1,8 +1,11 @@
 """What many streams cost in the proxy, beside a relay that only copies bytes: `python benches/proxy_streams.py`.
 
-Server and clients are in this process, the relay and the proxy each in one of their own.  Every stream is 20 tokens a
-second, with tools in the request, so that the proxy reads and writes each anew.  By turns the relay and the proxy get
-the same load.  A token holds the moment at which it was written, so its lateness is known where it is read.
+Server and clients are in this process, what stands in between each in one of its own.  Every stream is 20 tokens a
+second, with tools in the request, so that the proxy reads and writes each anew.  By turns each gets the same load.  A
+token holds the moment at which it was written, so its lateness is known where it is read.
+
+Where the environment variable `LITELLM_BIN` names the command `litellm` (of an environment of its own, with
+`pip install 'litellm[proxy]'`), its proxy is measured too.
 """
 
 from __future__ import annotations
@@ -10,18 +13,22 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import re
+import socket
 import subprocess
 import sys
-import threading
+import tempfile
 import time
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
 from proxy_load import TOOL
 
-__all__ = ["measure_memory", "measure_streams"]
+__all__ = ["LITELLM", "measure_memory", "measure_streams"]
 
 RATE = 20
 """Tokens a second of each stream."""
@@ -29,9 +36,12 @@ SECONDS = 4
 ROUNDS = 3
 OPEN = 1_000
 """Streams that are open at once where memory is measured."""
+LITELLM = os.environ.get("LITELLM_BIN", "")
+"""The command of LiteLLM; "" if it is not there."""
+_KEY = "sk-bench"  # LiteLLM's proxy refuses to start without a key; the others pass it on
 
 
-# -- the two in between, each in a process of its own ------------------------------------------------------
+# -- what stands in between, each in a process of its own ------------------------------------------------------
 
 
 async def relay(port: int) -> None:
@@ -47,8 +57,9 @@ async def relay(port: int) -> None:
         there = await asyncio.open_connection("127.0.0.1", port)
         await asyncio.gather(copy(reader, there[1]), copy(there[0], writer))
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0, backlog=2 * OPEN)
-    await asyncio.to_thread(_report, server.sockets[0].getsockname()[1])
+    async with await asyncio.start_server(serve, "127.0.0.1", 0, backlog=2 * OPEN) as server:
+        print(server.sockets[0].getsockname()[1], flush=True)
+        await server.serve_forever()
 
 
 def serve_proxy(port: int) -> None:
@@ -57,26 +68,61 @@ def serve_proxy(port: int) -> None:
     from streamparse.cli.proxy import listen, make_server
 
     with listen("127.0.0.1", 0) as listener:
-        server = make_server(proxy.app(f"http://127.0.0.1:{port}"), [])
-
-        def report() -> None:
-            _report(listener.getsockname()[1])
-            server.should_exit = True
-
-        threading.Thread(target=report).start()
-        server.run([listener])
+        print(listener.getsockname()[1], flush=True)
+        make_server(proxy.app(f"http://127.0.0.1:{port}"), []).run([listener])
 
 
-def _report(port: int) -> None:
-    """Print the port, and at each line of the input the CPU seconds and the memory in MB of this process."""
-    print(port, flush=True)
-    while sys.stdin.readline():
-        print(time.process_time(), _read_memory(), flush=True)
+class _Between(NamedTuple):
+    process: subprocess.Popen[str]
+    port: int
+
+    def read_cpu(self) -> float:
+        """Return the CPU seconds of the process, of all its threads: Linux has a clock for each process."""
+        return time.clock_gettime(~self.process.pid << 3 | 2)
+
+    def read_memory(self) -> float:
+        """Return its memory in MB."""
+        lines = Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8").splitlines()
+        return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS:"))
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
 
 
-def _read_memory() -> float:
-    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
-    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS:"))
+def _start(kind: str, port: int) -> _Between:
+    if kind == "litellm":
+        return _start_litellm(port)
+    process = subprocess.Popen([sys.executable, __file__, kind, str(port)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    return _Between(process, int(process.stdout.readline()))
+
+
+def _start_litellm(port: int) -> _Between:
+    """Start LiteLLM's proxy, in one process and with nothing but a model, and wait until it listens."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        own: int = free.getsockname()[1]
+    model = {"model": "openai/m", "api_base": f"http://127.0.0.1:{port}/v1", "api_key": _KEY}
+    with tempfile.TemporaryDirectory() as folder:
+        config = Path(folder, "config.yaml")
+        config.write_text(json.dumps({"model_list": [{"model_name": "m", "litellm_params": model}]}), encoding="utf-8")
+        process = subprocess.Popen(
+            [LITELLM, "--config", str(config), "--host", "127.0.0.1", "--port", str(own), "--num_workers", "1"],
+            env={**os.environ, "LITELLM_MASTER_KEY": _KEY, "LITELLM_LOCAL_MODEL_COST_MAP": "True"},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        while process.poll() is None:
+            try:
+                socket.create_connection(("127.0.0.1", own)).close()
+            except ConnectionRefusedError:
+                time.sleep(0.2)
+            else:
+                return _Between(process, own)
+    raise RuntimeError(f"{LITELLM} ended with status {process.returncode}")
 
 
 # -- server and clients ------------------------------------------------------------------------------------
@@ -119,13 +165,15 @@ class Load:
         tools = [{"type": "function", "function": TOOL}]
         question = [{"role": "user", "content": "x"}]
         body = json.dumps({"model": "m", "stream": True, "messages": question, "tools": tools}).encode()
-        head = f"POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: {len(body)}\r\n\r\n"
+        head = f"POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: {len(body)}\r\n"
+        head += f"content-type: application/json\r\nauthorization: Bearer {_KEY}\r\n\r\n"
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(head.encode() + body)
-        while b"[DONE]" not in (piece := await reader.read(65_536)):
+        async for line in reader:
             now = time.perf_counter()
-            assert piece
-            self.late += [now - float(moment) for moment in _MOMENT.findall(piece)]
+            self.late += [now - float(moment) for moment in _MOMENT.findall(line)]
+            if b"[DONE]" in line:
+                break
         writer.close()
 
 
@@ -136,45 +184,28 @@ class Cost(NamedTuple):
     late: float
 
 
-class _Between(NamedTuple):
-    process: subprocess.Popen[str]
-    port: int
-
-    def read(self) -> tuple[float, float]:
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write("\n")
-        self.process.stdin.flush()
-        cpu, memory = self.process.stdout.readline().split()
-        return float(cpu), float(memory)
-
-
-def _start(kind: str, port: int) -> _Between:
-    command = [sys.executable, __file__, kind, str(port)]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    return _Between(process, int(process.stdout.readline()))
-
-
 async def _run(between: _Between, load: Load, streams: int) -> Cost:
     load.late.clear()
     load.go_on.set()
-    before, _ = between.read()
+    before = between.read_cpu()
     await asyncio.gather(*(load.ask(between.port) for _ in range(streams)))
-    after, _ = between.read()
+    after = between.read_cpu()
+    assert len(load.late) == streams * load.tokens
     return Cost((after - before) * 1e6 / (streams * load.tokens), median(load.late) * 1e3)
 
 
-async def measure_streams(streams: int, rounds: int = ROUNDS) -> tuple[Cost, Cost]:
-    """Return the cost of the relay and of the proxy: medians of rounds by turns; the first round warms up."""
+async def measure_streams(streams: int, rounds: int = ROUNDS, kinds: Sequence[str] = ("relay", "proxy")) -> list[Cost]:
+    """Return what each kind costs: medians of rounds by turns; the first round warms up."""
     load = Load(SECONDS * RATE)
     server = await asyncio.start_server(load.answer, "127.0.0.1", 0, backlog=2 * OPEN)
-    both = [_start(kind, server.sockets[0].getsockname()[1]) for kind in ("relay", "proxy")]
-    found = [[await _run(each, load, streams) for each in both] for _ in range(rounds + 1)][1:]
-    _stop(both)
-    server.close()
-    first, second = (Cost(*map(median, zip(*column, strict=True))) for column in zip(*found, strict=True))
-    return first, second
+    with ExitStack() as stack:
+        stack.callback(server.close)
+        started = []
+        for kind in kinds:
+            started.append(_start(kind, server.sockets[0].getsockname()[1]))
+            stack.callback(started[-1].stop)
+        found = [[await _run(each, load, streams) for each in started] for _ in range(rounds + 1)][1:]
+    return [Cost(*map(median, zip(*column, strict=True))) for column in zip(*found, strict=True)]
 
 
 async def measure_memory(streams: int = OPEN) -> float:
@@ -185,21 +216,16 @@ async def measure_memory(streams: int = OPEN) -> float:
     asking = [asyncio.create_task(load.ask(between.port)) for _ in range(streams)]
     while len(load.late) < 2 * streams:
         await asyncio.sleep(0.1)
-    _, memory = between.read()
+    memory = between.read_memory()
     load.go_on.set()
     await asyncio.gather(*asking)
-    _stop([between])
+    between.stop()
     server.close()
     return memory
 
 
-def _stop(all_between: list[_Between]) -> None:
-    for each in all_between:
-        each.process.communicate()
-
-
 def main() -> None:
-    """Print the figures, or be one of the two in between."""
+    """Print the figures, or be one of those in between."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kind", nargs="?", choices=("relay", "proxy"))
     parser.add_argument("port", nargs="?", type=int)
@@ -207,12 +233,12 @@ def main() -> None:
     if given.kind:
         asyncio.run(relay(given.port)) if given.kind == "relay" else serve_proxy(given.port)
         return
+    kinds = ("relay", "proxy", "litellm") if LITELLM else ("relay", "proxy")
     for streams in (100, 20):
-        base, ours = asyncio.run(measure_streams(streams))
-        print(
-            f"{streams} streams: CPU a token {base.cpu:.0f} µs (relay), {ours.cpu:.0f} µs ({ours.cpu / base.cpu:.2f} x)"
-        )
-        print(f"{streams} streams: late at the median {base.late:.2f} ms (relay), {ours.late:.2f} ms")
+        costs = asyncio.run(measure_streams(streams, kinds=kinds))
+        for kind, cost in zip(kinds, costs, strict=True):
+            share = f"{cost.cpu / costs[0].cpu:.2f} x the relay, proxy {costs[1].cpu / cost.cpu:.2f} x this"
+            print(f"{streams} streams, {kind}: CPU a token {cost.cpu:.0f} µs ({share}), late {cost.late:.2f} ms")
     print(f"{OPEN} open streams: {asyncio.run(measure_memory()):.0f} MB")
 
 

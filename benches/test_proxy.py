@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+import pytest
 from proxy import measured
-from proxy_streams import OPEN, measure_memory, measure_streams
+from proxy_streams import LITELLM, OPEN, measure_memory, measure_streams
 
 PROMISED = 1.10
 MARGIN = 1.15
@@ -27,6 +28,13 @@ def test_a_token_costs_at_most_three_times_what_a_relay_takes(tell: Callable[[st
     relay, ours = asyncio.run(measure_streams(100))
     tell(f"100 streams: {relay.cpu:.0f} µs of CPU a token in a relay, {ours.cpu:.0f} µs in the proxy")
     assert ours.cpu <= 3 * relay.cpu
+
+
+@pytest.mark.skipif(not LITELLM, reason="LITELLM_BIN names no command of LiteLLM")
+def test_a_token_costs_at_most_a_quarter_of_what_litellm_takes(tell: Callable[[str], None]) -> None:
+    ours, theirs = asyncio.run(measure_streams(100, kinds=("proxy", "litellm")))
+    tell(f"100 streams: {ours.cpu:.0f} µs of CPU a token in the proxy, {theirs.cpu:.0f} µs in LiteLLM's")
+    assert ours.cpu <= theirs.cpu / 4
 
 
 def test_a_token_is_hardly_later_than_through_a_relay(tell: Callable[[str], None]) -> None:

@@ -21,7 +21,13 @@ import anyio
 
 from streamparse.proxy import asgi, upstream
 from streamparse.proxy.asgi import Access, Receive, RequestRefused, Scope, Send
-from streamparse.proxy.client_request import CLIENT_WIRES, ClientRequest, make_error_response, read_client_request
+from streamparse.proxy.client_request import (
+    CLIENT_WIRES,
+    ClientRequest,
+    declares_tools,
+    make_error_response,
+    read_client_request,
+)
 from streamparse.proxy.counters import Counters
 from streamparse.proxy.exchange import Ask, Exchange
 from streamparse.proxy.hosts import check_hosts, check_request, check_token
@@ -104,6 +110,9 @@ class Proxy(AbstractAsyncContextManager["Proxy"]):
             closing = [] if error.is_read else [(b"connection", b"close")]
             await asgi.respond(access.send, error.status, headers + closing, written)
             return
+        is_post = scope["method"] == "POST"
+        if asked.is_unread if asked is not None else is_post and declares_tools(scope["path"], body):
+            access.warning = "the request has tools, and calls in the text of its answer are not looked for"
         access.note_request(asked.model if asked is not None else "", self.settings.wire)
         await self._exchange(request, asked, receive, access)
 

@@ -115,7 +115,7 @@ class Access:
         self.reason = ""
         """Why the request failed, if it did."""
         self.warning = ""
-        """What the operator should know of a request that did not fail."""
+        """Why calls of a request that did not fail are not looked for."""
         self.facts: list[str] = []
         """What else the line says."""
         self.has_left = False

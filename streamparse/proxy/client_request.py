@@ -34,7 +34,7 @@ from streamparse.proxy.settings import Settings, choose_dialect_to_teach
 from streamparse.proxy.turns import arrange_turns
 from streamparse.tools import Toolset
 from streamparse.writing.adapter import Adapter
-from streamparse.writing.json_access import get_str
+from streamparse.writing.json_access import get_object, get_str
 from streamparse.writing.parts import Item, Message, Part
 from streamparse.writing.prompts import teach_tools
 from streamparse.writing.request import Request
@@ -54,11 +54,19 @@ CLIENT_WIRES: Final = {
 _STREAMED_BY_DEFAULT: Final = ("ollama-chat", "ollama-generate")
 _WRITERS: Final[Mapping[str, type[Emitter]]] = {**EMITTERS, "ollama-generate": OllamaGenerateEmitter}
 _TOKEN_LIMITS: Final = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+_SECTION_LIMITS: Final = {"options": "num_predict", "generationConfig": "maxOutputTokens"}
+"""The limits of Ollama and of Gemini, by the object that they are in."""
 
 _LEAST_ROOM: Final = 8  # bound: the part of a context that an answer has, however long its prompt seems
 
 _STORED: Final = ("previous_response_id", "conversation", "background", "prompt")
 _OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
+_IMAGE: Final = re.compile(rb'"(?:data:image/[\w.+-]+;base64,|iVBORw0KGgo|/9j/|R0lGOD|UklGR)[A-Za-z0-9+/]*={0,2}"')
+"""A string that is an image in base64: PNG, JPEG, GIF and WebP by their first bytes, which no wire puts elsewhere."""
+_IMAGE_TOKENS: Final = 1500  # bound: 1.15 megapixels, the most that Anthropic advises, at its 750 pixels a token
+"""What a large image takes (docs.anthropic.com/en/docs/vision)."""
+_COUNTING_PATHS: Final = ("/count_tokens", ":countTokens", "/input_tokens", "/tokenize", "/apply-template")
+"""The ends of paths where a conversation with tools is sent, and no model answers."""
 _COUNTED_ID: Final = re.compile(r"call_[0-9]{1,4}")
 
 
@@ -174,16 +182,41 @@ def _fit(sent: dict[str, Any], settings: Settings, body: bytes | None = None) ->
     if settings.context:
         # The estimate may be far too large: an answer of one token would tell nobody why.
         room = max(settings.context // _LEAST_ROOM, settings.context - estimate_tokens(sent))
-        limits = {name: sent.get(name) for name in _TOKEN_LIMITS}
-        changes |= {name: room for name, limit in limits.items() if isinstance(limit, int) and limit > room}
+        changes |= _cut_limits(sent, room)
     if body is not None and changes.items() <= sent.items():
         return body
     return msgspec.json.encode(sent | changes)
 
 
+def _cut_limits(sent: Mapping[str, Any], room: int) -> dict[str, Any]:
+    """Return the fields of a request that limit its answer to more tokens than there is room for, cut to that."""
+    cut: dict[str, Any] = {name: room for name in _TOKEN_LIMITS if _is_above(sent.get(name), room)}
+    for name, limit in _SECTION_LIMITS.items():
+        section = get_object(sent, name)
+        if _is_above(section.get(limit), room):
+            cut[name] = {**section, limit: room}
+    return cut
+
+
+def _is_above(limit: Any, room: int) -> bool:
+    return isinstance(limit, int) and limit > room
+
+
 def estimate_tokens(request: Mapping[str, Any]) -> int:
-    """Estimate the tokens of a request, rather too many than too few: a token for each three bytes of its JSON."""
-    return len(msgspec.json.encode(request)) // 3
+    """Estimate the tokens of a request, rather too many than too few: a token for each three bytes of its JSON.
+
+    An image in it counts as 1,500 tokens, whatever its size.
+    """
+    body, images = _IMAGE.subn(b"", msgspec.json.encode(request))
+    return len(body) // 3 + images * _IMAGE_TOKENS
+
+
+def declares_tools(path: str, body: bytes) -> bool:
+    """Whether a request on a path that no client's wire has is for an answer, and has tools."""
+    if b'"tools"' not in body or path.endswith(_COUNTING_PATHS):
+        return False
+    request = try_decode(_OBJECT.decode, body)
+    return request is not None and bool(request.get("tools"))
 
 
 def _parses_calls_itself(settings: Settings) -> bool:

@@ -49,8 +49,6 @@ class Exchange:
         self._counters = counters
         self._send = access.send
         self._streaming: Rewriter | None = None
-        if asked is not None and asked.is_unread:
-            access.warning = "the request has tools, and calls in the text of its answer are not looked for"
 
     async def run(self, request: httpx.Request) -> None:
         """Send the request, and the answer on, for as long as the answer may take."""
@@ -116,7 +114,7 @@ class Exchange:
 
     async def _pass_on(self, response: httpx.Response) -> None:
         """Pass an answer on, byte for byte."""
-        unread = [_UNREAD] if self._asked is not None and self._asked.is_unread else []
+        unread = [_UNREAD] if self._access.warning else []
         await start(self._send, response.status_code, [*keep_end_to_end(response.headers.raw), *unread])
         async for chunk in response.aiter_raw():
             await self._send({"type": "http.response.body", "body": chunk, "more_body": True})

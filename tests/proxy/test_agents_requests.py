@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any
 
@@ -38,6 +39,7 @@ TURN: dict[str, Any] = {
     "output_config": {"effort": "high"},
 }  # fmt: skip
 CHAT = stream_of("openai-chat")[1]
+PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 1000).decode()
 
 
 def _ask(request: dict[str, Any], path: str = "/v1/messages?beta=true", **options: Any) -> tuple[Any, httpx.Response]:
@@ -127,6 +129,38 @@ def test_a_prompt_that_seems_to_fill_the_context_leaves_room_for_an_answer() -> 
     }
     asked, _ = _ask({**long, "tools": [BASH]}, context=8192)
     assert asked["max_tokens"] == 1024
+
+
+@pytest.mark.parametrize(
+    ("wire", "section", "name"),
+    [("ollama-chat", "options", "num_predict"), ("gemini", "generationConfig", "maxOutputTokens")],
+)
+def test_a_limit_in_a_section_of_the_servers_request_is_cut_as_well(wire: str, section: str, name: str) -> None:
+    for limit, is_cut in ((64_000, True), (100, False)):
+        upstream = Upstream([b"{}"], headers=JSON)
+        question = [{"role": "user", "content": "x"}]
+        request = {"model": "m", "max_tokens": limit, "temperature": 0.5, "messages": question, "tools": [BASH]}
+        with proxied(upstream, wire=wire, context=8192) as url:
+            httpx.post(url + "/v1/messages", json=request, timeout=60)
+        options = json.loads(upstream.asked[0][3])[section]
+        assert (7000 < options[name] < 8192) if is_cut else (options[name] == limit)
+        assert options["temperature"] == 0.5
+
+
+def test_a_limit_in_ollamas_own_options_is_cut_and_none_stays_none() -> None:
+    for limit, is_cut in ((64_000, True), (100, False), (-1, False)):
+        upstream = Upstream([b"{}"], headers=JSON)
+        request = {"model": "m", "messages": [{"role": "user", "content": "x"}], "options": {"num_predict": limit}}
+        with proxied(upstream, wire="ollama-chat", context=8192) as url:
+            httpx.post(url + "/api/chat", json=request, timeout=60)
+        got = json.loads(upstream.asked[0][3])["options"]["num_predict"]
+        assert (7000 < got < 8192) if is_cut else (got == limit)
+
+
+def test_an_image_takes_little_of_the_context() -> None:
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}
+    asked, _ = _ask({**TURN, "messages": [{"role": "user", "content": [image]}]}, context=16_384)
+    assert asked["max_tokens"] > 12_000
 
 
 # -- a choice of tools, on every pair of wires -------------------------------------------------------------

@@ -59,6 +59,40 @@ def test_a_request_with_tools_that_passes_unread_is_a_warning_and_has_a_header(
     assert "are not looked for" in _line(caplog)
 
 
+@pytest.mark.parametrize(
+    ("path", "tools"),
+    [
+        ("/openai/deployments/m/chat/completions", TOOLS),
+        ("/v1beta/models/m:generateContent", [{"functionDeclarations": []}]),
+    ],
+)
+def test_a_request_with_tools_on_an_unknown_path_is_a_warning_and_has_a_header(
+    caplog: pytest.LogCaptureFixture, path: str, tools: Any
+) -> None:
+    upstream = Upstream([b"{}"], headers=JSON)
+    with proxied(upstream) as url:
+        answer = httpx.post(url + path, json={"tools": tools}, timeout=60)
+    assert answer.headers["streamparse-unread"] == "tools"
+    assert "are not looked for" in _line(caplog)
+    assert json.loads(upstream.asked[0][3]) == {"tools": tools}
+
+
+@pytest.mark.parametrize("path", ["/v1/messages/count_tokens", "/apply-template", "/v1/responses/input_tokens"])
+def test_a_request_for_no_answer_of_a_model_is_no_warning(caplog: pytest.LogCaptureFixture, path: str) -> None:
+    with proxied(Upstream([b"{}"], headers=JSON), wire="anthropic") as url:
+        answer = httpx.post(url + path, json={"tools": TOOLS}, timeout=60)
+    assert "streamparse-unread" not in answer.headers
+    assert "not looked for" not in _line(caplog)
+
+
+@pytest.mark.parametrize("body", [b'"tools"', b'{"tools": ', b'{"tools": []}', b'{"input": "the \\"tools\\" of"}'])
+def test_a_body_without_tools_on_an_unknown_path_is_no_warning(caplog: pytest.LogCaptureFixture, body: bytes) -> None:
+    with proxied(Upstream([b"{}"], headers=JSON)) as url:
+        answer = httpx.post(url + "/v1/embeddings", content=body, timeout=60)
+    assert "streamparse-unread" not in answer.headers
+    assert "not looked for" not in _line(caplog)
+
+
 @pytest.mark.parametrize("changes", [{"tools": []}, {"tool_choice": "none"}])
 def test_a_request_without_tools_is_no_warning(caplog: pytest.LogCaptureFixture, changes: Any) -> None:
     with proxied(Upstream(MARKUP)) as url:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any
 
@@ -132,6 +133,29 @@ def test_anthropics_client_counts_tokens_and_is_told_that_it_is_an_estimate() ->
     assert counts[0] < 60
     assert raw.headers["streamparse-estimate"] == "input_tokens"
     assert upstream.asked == []
+
+
+@pytest.mark.parametrize(
+    ("media", "magic"),
+    [("png", b"\x89PNG\r\n\x1a\n"), ("jpeg", b"\xff\xd8\xff\xe0"), ("gif", b"GIF89a"), ("webp", b"RIFF")],
+)
+def test_the_data_of_an_image_is_not_counted_as_text(media: str, magic: bytes) -> None:
+    data = base64.b64encode(magic + bytes(range(256)) * 1000).decode()
+    image = {"type": "image", "source": {"type": "base64", "media_type": f"image/{media}", "data": data}}
+    for images in (1, 2):
+        content = [*[image] * images, {"type": "text", "text": "word " * 300}]
+        with proxied(_serve()) as url:
+            body = {"model": "m", "messages": [{"role": "user", "content": content}]}
+            answer = httpx.post(url + "/v1/messages/count_tokens", json=body, timeout=60)
+        assert images * 1500 + 300 < answer.json()["input_tokens"] < images * 1500 + 1000
+
+
+def test_base64_in_a_text_is_counted_as_text() -> None:
+    text = "data:image/png;base64," + base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(9000)).decode() + " is an image."
+    with proxied(_serve()) as url:
+        body = {"messages": [{"role": "user", "content": text}]}
+        answer = httpx.post(url + "/v1/messages/count_tokens", json=body, timeout=60)
+    assert answer.json()["input_tokens"] > 3000
 
 
 def test_a_server_of_anthropics_counts_itself() -> None:
