@@ -38,7 +38,7 @@ class Answer(AsyncIterator[list[Event]]):
     def __init__(self, request: Request, source: AsyncSource, tools: Toolset, *, reads_quoted: bool) -> None:
         self.request = request
         self._tools = tools
-        self.stream = StreamParser(
+        self.stream: StreamParser = StreamParser(
             request.wire, dialects=request.dialects, reasoning=request.reasoning, tools=tools,
             quoted="calls" if reads_quoted else "text",
         )  # fmt: skip

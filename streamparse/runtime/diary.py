@@ -42,7 +42,7 @@ class Diary:
         self._settings = settings
         self._journal = settings.journal
         self._recorder: TurnRecorder | None = None
-        self.is_reopened = False  # it had ended, and somebody decided since
+        self.is_reopened: bool = False  # it had ended, and somebody decided since
 
     @contextmanager
     def opened(self) -> Iterator[None]:

@@ -147,7 +147,7 @@ class TurnRecorder:
         self._read_response = read_response
         self._facts: list[facts.Fact] = []
         self.answers = answers
-        self.has_response = False
+        self.has_response: bool = False
 
     def find_marks(self, results: Iterable[ToolResult]) -> dict[str, Any]:
         """Return what of the results of a whole turn is not written yet, as fields of `TurnEnded`."""

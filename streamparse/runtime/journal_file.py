@@ -44,7 +44,7 @@ class JournalFile:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
+        self.path: Path = Path(path)
         self._lock: IO[bytes] | None = None
         self._file: int | None = None
         self._size = 0

@@ -98,7 +98,7 @@ class Replay:
         self.turn: OpenTurn | None = None
         self.ended: Ended | None = None
         self.decisions: dict[str, Decision] = {}
-        self.at = 0.0
+        self.at: float = 0.0
 
     def take(self, record: Record) -> None:
         """Take the next record."""

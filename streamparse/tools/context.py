@@ -78,7 +78,7 @@ class ToolContext(Generic[Deps]):
         self.deadline: float | None = deadline
         self.deps: Deps = deps
         self.state_changes: list[StateChange] = []
-        self.host = host
+        self.host: Any = host
         self._is_cancelled = is_cancelled
         self._report = report
 
