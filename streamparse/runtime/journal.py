@@ -146,7 +146,7 @@ class TurnRecorder:
         self._journal = journal
         self._read_response = read_response
         self._facts: list[facts.Fact] = []
-        self.answers = answers
+        self.answers: dict[int, ToolResult] = answers
         self.has_response: bool = False
 
     def find_marks(self, results: Iterable[ToolResult]) -> dict[str, Any]:
