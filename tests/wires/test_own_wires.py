@@ -73,3 +73,9 @@ def test_a_wire_without_an_end_marker_is_never_over() -> None:
         assert (parser.over, parser.sealed, parser.can_go_on) == (False, False, True)
     assert text_of(parser.close()) == ""
     assert parser.response.content == "ab"
+
+
+def test_what_a_wire_without_a_struct_passes_over_is_not_taken_for_text_of_an_unknown_name() -> None:
+    body = b'data: {"line": "", "message": {"contents": "unread"}}\n\n'
+    events = assert_same_in_every_cut(lambda: sp.StreamParser("lines"), body, most=20)
+    assert events == [sp.Done("over", None, ok=True)]
