@@ -10,6 +10,7 @@ import pytest
 from cuts import assert_same_in_every_cut, calls_of, text_of
 
 import streamparse as sp
+from streamparse import proxy
 from streamparse.frames import Frame
 from streamparse.providers.wires import WIRES, register_wire
 from streamparse.reading.wire import DEFAULTS, MinimalWire, Wire
@@ -79,3 +80,10 @@ def test_what_a_wire_without_a_struct_passes_over_is_not_taken_for_text_of_an_un
     body = b'data: {"line": "", "message": {"contents": "unread"}}\n\n'
     events = assert_same_in_every_cut(lambda: sp.StreamParser("lines"), body, most=20)
     assert events == [sp.Done("over", None, ok=True)]
+
+
+def test_a_server_of_ones_own_wire_is_not_asked_for_its_paths_are_not_known() -> None:
+    with pytest.raises(ValueError, match="no path is known"):
+        sp.http_model("http://127.0.0.1:9", "lines", "m")
+    with pytest.raises(ValueError, match="a proxy's server cannot speak 'lines'"):
+        proxy.app("http://127.0.0.1:9", "lines")
