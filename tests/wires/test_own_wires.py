@@ -12,6 +12,7 @@ from cuts import assert_same_in_every_cut, calls_of, text_of
 import streamparse as sp
 from streamparse import proxy
 from streamparse.frames import Frame
+from streamparse.providers.endpoints import find_answer_url
 from streamparse.providers.wires import WIRES, register_wire
 from streamparse.reading.wire import DEFAULTS, MinimalWire, Wire
 from streamparse.sink import Sink
@@ -84,6 +85,6 @@ def test_what_a_wire_without_a_struct_passes_over_is_not_taken_for_text_of_an_un
 
 def test_a_server_of_ones_own_wire_is_not_asked_for_its_paths_are_not_known() -> None:
     with pytest.raises(ValueError, match="no path is known"):
-        sp.http_model("http://127.0.0.1:9", "lines", "m")
+        find_answer_url("http://127.0.0.1:9", "lines", "m")
     with pytest.raises(ValueError, match="a proxy's server cannot speak 'lines'"):
         proxy.app("http://127.0.0.1:9", "lines")
