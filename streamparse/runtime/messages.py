@@ -179,6 +179,7 @@ class _Reader:
         self._declared = declared
         self._model = model
         self._ids: set[str] = set()
+        self._names: dict[str, str] = {}
         self._number = 0
 
     def read(self, entries: Sequence[Entry], omitted: int) -> list[_Exchange]:
@@ -275,7 +276,11 @@ class _Reader:
         One that is declared stays: there are servers that take more than the provider itself does, and the model would
         call the tool by the name that it has in the history.
         """
-        return name if name in self._declared else self._adapter.traits.names.normalize(name)
+        chosen = self._names.get(name)
+        if chosen is None:
+            chosen = name if name in self._declared else self._adapter.traits.names.normalize(name)
+            self._names[name] = chosen
+        return chosen
 
     def _claim_id(self, id: str) -> str:
         """Find an id for a call that the provider takes and that no other call has."""
