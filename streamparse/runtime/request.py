@@ -26,12 +26,13 @@ from streamparse.dialects import Dialects, Reasoning
 from streamparse.loss import Loss
 from streamparse.parser import StreamParser
 from streamparse.providers.adapters import ADAPTERS, find_format, write_extras, write_request
-from streamparse.providers.wires import find_wire_name
+from streamparse.providers.wires import WireName, find_wire_name
 from streamparse.runtime.history import History
 from streamparse.runtime.messages import write_entries
 from streamparse.tools import Toolset
 from streamparse.unknown_names import list_known
 from streamparse.writing.definitions import read_json_tools
+from streamparse.writing.markup import PromptDialect
 from streamparse.writing.parts import Message, Text
 from streamparse.writing.prompts import Lesson
 from streamparse.writing.request import ACCOUNT_FIELDS, SAMPLING_FIELDS, Choice
@@ -99,7 +100,7 @@ class Request:
         *,
         stream: bool = True,
         tools_in: ToolsIn | None = None,
-        dialect: str = "hermes",
+        dialect: PromptDialect = "hermes",
         instructions: str = "",
         **settings: Any,
     ) -> dict[str, Any]:
@@ -131,7 +132,7 @@ class Request:
         return merge_body({**body, **write_extras(name, model, stream=stream)}, wanted.get("extra_body") or {})
 
     def read_as(
-        self, wire: str, *, dialects: Dialects = "auto", reasoning: Reasoning = "auto", provider: str | None = None
+        self, wire: WireName, *, dialects: Dialects = "auto", reasoning: Reasoning = "auto", provider: str | None = None
     ) -> None:
         """Say how the answer is to be parsed, whatever `body` was or will be asked.
 

@@ -28,6 +28,7 @@ from streamparse.writing.json_access import (
     write_arguments,
     write_value,
 )
+from streamparse.writing.markup import PromptDialect
 from streamparse.writing.parts import Item, Message, Part, Text
 from streamparse.writing.prompts import format_system_prompt
 from streamparse.writing.results import has_text_after_media, show_result
@@ -119,7 +120,7 @@ class Adapter(ABC):
         """Return the text that teaches a model the tools where the server does not."""
         return format_system_prompt(tools, self.traits.dialect)
 
-    def with_prompt_dialect(self, dialect: str) -> Self:
+    def with_prompt_dialect(self, dialect: PromptDialect) -> Self:
         """Return this adapter, with a system prompt that asks for another dialect, one of `PROMPTS`."""
         if dialect == self.traits.dialect:
             return self

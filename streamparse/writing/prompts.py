@@ -46,7 +46,7 @@ from streamparse.tools import Tool, ToolResult
 from streamparse.unknown_names import list_known
 from streamparse.writing.definitions import keep_json_tools, read_json_tools
 from streamparse.writing.json_access import drop_empty, get_object, get_strs
-from streamparse.writing.markup import MARKUPS, CallToWrite, Markup
+from streamparse.writing.markup import MARKUPS, CallToWrite, Markup, PromptDialect
 from streamparse.writing.parts import Image, Item, Message, Part, Text
 from streamparse.writing.request import Choice, Request
 from streamparse.writing.results import show_result, write_result_text
@@ -159,7 +159,7 @@ def get_prompt(dialect: str) -> Prompt:
     return PROMPTS[dialect]
 
 
-def format_system_prompt(tools: Iterable[Any], dialect: str = "hermes") -> str:
+def format_system_prompt(tools: Iterable[Any], dialect: PromptDialect = "hermes") -> str:
     """Return the text that tells a model of tools and of how to call them in a dialect; "" without tools.
 
     Raises ValueError for a dialect that has no prompt, and for a parameter whose name it cannot write.
@@ -168,7 +168,9 @@ def format_system_prompt(tools: Iterable[Any], dialect: str = "hermes") -> str:
     return _check_losses(get_prompt(dialect).write(tools, lost), lost, dialect)
 
 
-def format_calls_as_text(calls: Iterable[ToolCall], dialect: str = "hermes", tools: Iterable[Any] = ()) -> str:
+def format_calls_as_text(
+    calls: Iterable[ToolCall], dialect: PromptDialect = "hermes", tools: Iterable[Any] = ()
+) -> str:
     """Return calls as a model would have written them in a dialect: for the history of a model without native tools.
 
     The dialect reads them back as they are.  In dialects whose values have no types the schemas of the tools say as
@@ -186,7 +188,9 @@ def _check_losses(text: str, lost: list[Loss], dialect: str) -> str:
     return text
 
 
-def format_results_as_text(results: Iterable[ToolResult], dialect: str = "hermes", tools: Iterable[Any] = ()) -> str:
+def format_results_as_text(
+    results: Iterable[ToolResult], dialect: PromptDialect = "hermes", tools: Iterable[Any] = ()
+) -> str:
     """Return results for a model that was asked for a dialect: the text of the message after its calls; "" for none.
 
     They are in the order of the calls, each with the name of its tool; those of revoked calls are left out.  What

@@ -22,7 +22,7 @@ ROOMS = (
     ("__main__",),
 )  # fmt: skip
 """From below to above; those of one row do not know each other."""
-FLOORS = {"dialects": ("engine", "grammars", "table")}
+FLOORS = {"dialects": ("names", "engine", "grammars", "table")}
 """What a room has of its own floors, from below to above; its other modules stand on them."""
 SHAPES = {"openai_chat", "anthropic"}
 """Providers' folders that other providers may stand on: API shapes that several speak."""
