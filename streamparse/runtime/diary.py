@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 
 import msgspec
 
@@ -44,14 +44,9 @@ class Diary:
         self._recorder: TurnRecorder | None = None
         self.is_reopened: bool = False  # it had ended, and somebody decided since
 
-    @contextmanager
-    def opened(self) -> Iterator[None]:
+    def opened(self) -> AbstractContextManager[object]:
         """Be the only writer, as long as the block.  Raises JournalBusy."""
-        if self._journal is None:
-            yield
-        else:
-            with self._journal.opened():
-                yield
+        return nullcontext() if self._journal is None else self._journal.opened()
 
     def silence(self) -> None:
         """Write nothing any more."""
