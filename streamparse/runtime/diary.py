@@ -151,13 +151,15 @@ class Diary:
                 self._journal.append(TurnEnded(number=number, at=at, is_answered=False, failure=failure, lost=lost))
             case loop.Resumed() if recorder is not None:
                 marks = recorder.find_marks(fact.results)
-                self._journal.append(TurnEnded(number=number, at=fact.at, waiting=fact.waiting, **marks))
+                self._journal.append(
+                    TurnEnded(number=number, at=fact.at, waiting=fact.waiting, waited=fact.waited, **marks)
+                )
             case loop.AnswerEnded() if recorder is not None:
                 marks = recorder.find_marks(fact.results)
                 response = None if recorder.has_response else clean_response(fact.response)
                 ended = TurnEnded(
                     number=number, at=fact.at, response=response, provider=fact.provider, model=fact.model,
-                    failure=fact.failure, waiting=fact.waiting, lost=lost, **marks,
+                    failure=fact.failure, waiting=fact.waiting, waited=fact.waited, lost=lost, **marks,
                 )  # fmt: skip
                 self._journal.append(ended)
 

@@ -104,6 +104,11 @@ class Run(AsyncIterator[Item]):
         return self._turn.results
 
     @property
+    def waited(self) -> float:
+        """The seconds in which all that was left waited for an approval."""
+        return self._turn.waited
+
+    @property
     def waiting(self) -> tuple[WaitingCall, ...]:
         """The calls that were put off until somebody decides, in call order."""
         return tuple(
