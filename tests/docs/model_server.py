@@ -18,7 +18,10 @@ ARGUMENTS = {
 
 
 class ModelServer:
-    """An ASGI application."""
+    """An ASGI application, whose first answers may be torn before they say anything."""
+
+    def __init__(self, torn: int = 0) -> None:
+        self._torn = torn
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one request."""
@@ -30,6 +33,10 @@ class ModelServer:
             body, more = body + message.get("body", b""), message.get("more_body", False)
         headers = [(b"content-type", b"text/event-stream")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
+        if self._torn:
+            self._torn -= 1
+            await send({"type": "http.response.body", "body": b": a comment\n\n", "more_body": True})
+            return  # the server closes the connection
         for data in answer(json.loads(body)):
             await send({"type": "http.response.body", "body": b"data: " + data + b"\n\n", "more_body": True})
         await send({"type": "http.response.body", "body": b""})
