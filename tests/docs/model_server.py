@@ -31,15 +31,31 @@ class ModelServer:
         while more:
             message = await receive()
             body, more = body + message.get("body", b""), message.get("more_body", False)
-        headers = [(b"content-type", b"text/event-stream")]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        request = json.loads(body)
+        kind = b"text/event-stream" if request.get("stream") else b"application/json"
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", kind)]})
         if self._torn:
             self._torn -= 1
             await send({"type": "http.response.body", "body": b": a comment\n\n", "more_body": True})
             return  # the server closes the connection
-        for data in answer(json.loads(body)):
-            await send({"type": "http.response.body", "body": b"data: " + data + b"\n\n", "more_body": True})
-        await send({"type": "http.response.body", "body": b""})
+        if request.get("stream"):
+            for data in answer(request):
+                await send({"type": "http.response.body", "body": b"data: " + data + b"\n\n", "more_body": True})
+            await send({"type": "http.response.body", "body": b""})
+        else:
+            await send({"type": "http.response.body", "body": write_whole(request)})
+
+
+def write_whole(request: dict[str, Any]) -> bytes:
+    """The answer as one body."""
+    *frames, finish, _done = (data for data in answer(request))
+    deltas = [json.loads(frame)["choices"][0]["delta"] for frame in frames]
+    message = {"role": "assistant", "content": "".join(delta.get("content", "") for delta in deltas)}
+    if calls := [call for delta in deltas for call in delta.get("tool_calls", ())]:
+        message["tool_calls"] = [{"type": "function", **call} for call in calls]
+    choice = {"index": 0, "message": message, "finish_reason": json.loads(finish)["choices"][0]["finish_reason"]}
+    head = {"id": "answer-0", "object": "chat.completion", "created": 0, "model": request["model"]}
+    return json.dumps(head | {"choices": [choice]}).encode()
 
 
 def answer(request: dict[str, Any]) -> Iterator[bytes]:
