@@ -10,7 +10,7 @@ from scripted import Scripted, says, stream
 import streamparse as sp
 from streamparse.runtime import model as model_module
 from streamparse.runtime.runner import RunnerOptions
-from streamparse.tools.tool import ToolOptions
+from streamparse.tools.declaration import ToolOptions
 
 pytestmark = pytest.mark.anyio
 
