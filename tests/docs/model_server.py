@@ -61,7 +61,10 @@ def write_whole(request: dict[str, Any]) -> bytes:
 def answer(request: dict[str, Any]) -> Iterator[bytes]:
     """The frames of an answer."""
     tools = [tool["function"]["name"] for tool in request.get("tools", ())]
-    called = {call["function"]["name"] for message in request["messages"] for call in message.get("tool_calls", ())}
+    messages = request["messages"]
+    last = max(at for at, message in enumerate(messages) if message["role"] == "user")
+    since = messages[last:] if "?" in messages[last]["content"] else messages  # thanks need no tool again
+    called = {call["function"]["name"] for message in since for call in message.get("tool_calls", ())}
     wanted = [name for name in ARGUMENTS if name in tools and name not in called][:1]
     deltas: list[dict[str, Any]] = [
         {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import re
+import shutil
 from collections.abc import Iterator
 from importlib.util import find_spec
 from inspect import CO_COROUTINE
@@ -48,7 +49,8 @@ def test_the_programs_of_a_page_run_in_order(
 ) -> None:
     if page in NEEDED and not find_spec(NEEDED[page]):
         pytest.skip(f"the page needs {NEEDED[page]}")
-    monkeypatch.chdir(ROOT)
+    shutil.copy(ROOT / "README.md", tmp_path)  # all that the programs may ask for
+    monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     with asyncio.Runner() as runner:
         for block in PROGRAMS[page]:
