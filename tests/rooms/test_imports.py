@@ -148,7 +148,7 @@ def test_importing_the_library_loads_no_wire_and_nothing_that_runs_tools() -> No
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     assert not [name for name in loaded if name.startswith("streamparse.providers.") and name.endswith(".wire")]
     tools = {name.removeprefix("streamparse.tools.") for name in loaded if name.startswith("streamparse.tools.")}
-    assert tools == {"definitions", "tool", "toolset"}
+    assert tools == {"declaration", "definitions", "toolset"}
 
 
 def test_a_wire_is_loaded_when_it_is_asked_for_and_no_other() -> None:
