@@ -10,8 +10,7 @@ from streamparse.frames import Framer, FrameTemplate
 from streamparse.reading.plain_strings import find_plain_string
 from streamparse.reading.wire import UnknownMessage, Wire
 
-# bench: messages until a form is looked for again, where none has come twice; each pause is twice as long as the last
-_LONGEST_PAUSE: Final = 1024
+_LONGEST_PAUSE: Final = 1024  # bench: messages until a form is looked for again; each pause is twice the last
 
 
 class FastPath:
