@@ -61,7 +61,7 @@ dist:
 	.venv-dist/bin/python tests/packaging/dist.py $(PYTHONS)
 
 nightly: coverage
-	$(BIN)/python -m pytest --hypothesis-profile=nightly
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --hypothesis-profile=nightly
 	$(MAKE) mutants
 
 mutants: $(INSTALLED)

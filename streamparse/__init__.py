@@ -132,7 +132,7 @@ def _take_parser(name: str, factory: object) -> None:
     register_parser(name, factory)  # type: ignore[arg-type]  # it looks for itself
 
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 register_group("streamparse.parsers", _take_parser)
 

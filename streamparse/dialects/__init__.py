@@ -15,6 +15,7 @@ from streamparse.dialects.engine.grammar import (
     check_reasoning,
 )
 from streamparse.dialects.engine.inband import InBandParser
+from streamparse.dialects.names import DialectName
 from streamparse.dialects.registry import CATALOGUE, register_dialect
 from streamparse.dialects.table import DIALECTS, GROUPS, THOUGHTS
 from streamparse.lazy import export_lazily
@@ -29,6 +30,7 @@ __all__ = [
     "THOUGHTS",
     "Catalogue",
     "Dialect",
+    "DialectName",
     "Dialects",
     "InBandParser",
     "Quoted",

@@ -114,7 +114,9 @@ def is_value(data: bytes) -> bool:
 def is_cut_value(data: bytes) -> bool:
     """Whether bytes are the beginning of an object, an array or a string, and not all of it; `[DONE` is none."""
     text = data.lstrip(b"dat: \t\r\n")  # a relay may have written `data:` once more
-    return text.startswith((b"{", b"[", b'"')) and not b"[DONE]".startswith(text) and ValueScanner().end(text) < 0
+    if not text.startswith((b"{", b"[", b'"')) or b"[DONE]".startswith(text):
+        return False
+    return not is_value(text) and ValueScanner().end(text) < 0  # a whole value, as most are, is seen sooner as one
 
 
 class ValueScanner:

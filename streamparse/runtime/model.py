@@ -25,10 +25,11 @@ from streamparse.parser import StreamParser
 from streamparse.parser.sources import AsyncSource
 from streamparse.providers.adapters import find_format
 from streamparse.providers.endpoints import USUAL_WIRE, find_answer_url, is_local, write_key_headers
-from streamparse.providers.wires import find_wire_name
+from streamparse.providers.wires import WireName, find_wire_name
 from streamparse.reading.errors import describe_error, find_error
 from streamparse.runtime.model_failures import ModelError, read_retry_after
 from streamparse.runtime.request import Request, ToolsIn, check_settings
+from streamparse.writing.markup import PromptDialect
 from streamparse.writing.prompts import get_prompt
 
 if TYPE_CHECKING:
@@ -111,7 +112,11 @@ class HTTPModel:
         request.read_as(asked.wire, dialects=dialects, reasoning=asked.reasoning)
         content = msgspec.json.encode(body)
         question = client.build_request("POST", asked.url, content=content, headers={**_JSON, **asked.headers})
-        response = await client.send(question, stream=True, follow_redirects=False)
+        try:
+            response = await client.send(question, stream=True, follow_redirects=False)
+        except _import_httpx().TransportError as error:
+            error.add_note(f"asked: {_drop_secrets(self.url)}")
+            raise
         if response.is_success:
             return Chunks(response)
         raise await self._read_error(response)
@@ -191,12 +196,12 @@ class Chunks(AsyncIterator[bytes]):
 
 def http_model(
     url: str,
-    wire: str,
+    wire: WireName,
     name: str,
     *,
     api_key: str | None = None, headers: Headers | None = None,
     dialects: Dialects = "auto", reasoning: Reasoning = "auto",
-    tools_in: ToolsIn = "request", dialect: str = "hermes",
+    tools_in: ToolsIn = "request", dialect: PromptDialect = "hermes",
     timeout: float = TIMEOUT, client: httpx.AsyncClient | None = None,
     **settings: Any,
 ) -> HTTPModel:  # fmt: skip

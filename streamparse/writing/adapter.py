@@ -28,6 +28,7 @@ from streamparse.writing.json_access import (
     write_arguments,
     write_value,
 )
+from streamparse.writing.markup import PromptDialect
 from streamparse.writing.parts import Item, Message, Part, Text
 from streamparse.writing.prompts import format_system_prompt
 from streamparse.writing.results import has_text_after_media, show_result
@@ -119,7 +120,7 @@ class Adapter(ABC):
         """Return the text that teaches a model the tools where the server does not."""
         return format_system_prompt(tools, self.traits.dialect)
 
-    def with_prompt_dialect(self, dialect: str) -> Self:
+    def with_prompt_dialect(self, dialect: PromptDialect) -> Self:
         """Return this adapter, with a system prompt that asks for another dialect, one of `PROMPTS`."""
         if dialect == self.traits.dialect:
             return self
@@ -262,6 +263,10 @@ class Adapter(ABC):
 
     def write_messages(self, messages: Iterable[Message], lost: list[Loss]) -> list[JSONObject]:
         """Write a conversation; add the losses."""
+        return self.join_messages(self.write_separately(messages, lost))
+
+    def write_separately(self, messages: Iterable[Message], lost: list[Loss]) -> list[JSONObject]:
+        """Write messages, each by itself: what is written of one does not depend on the others.  Add the losses."""
         written: list[JSONObject] = []
         for number, message in enumerate(messages):
             place = f"messages[{number}]"
@@ -275,8 +280,16 @@ class Adapter(ABC):
                 written += filter(_has_content, self.write_message(message, lost))
         return written
 
-    def adapt_messages(self, messages: list[Message], _model: str, /) -> list[Message]:
-        """Give answers of other providers what a model of this one wants in its own; "" is any model."""
+    def join_messages(self, written: list[JSONObject], /) -> list[JSONObject]:
+        """Make a conversation of messages that were written separately; they may be changed."""
+        return written
+
+    def adapt_messages(self, messages: list[Message], _model: str, /, *, is_thinking: bool) -> list[Message]:  # noqa: ARG002 - for overrides
+        """Give answers of other providers what a model of this one wants in its own; "" is any model.
+
+        `is_thinking` says whether there is thought, or a call, anywhere in the conversation: else what is written of a
+        message does not depend on the others.
+        """
         return messages
 
     def add_warnings(self, written: list[JSONObject], lost: list[Loss], /) -> None:  # noqa: B027 - most have none

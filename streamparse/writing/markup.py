@@ -20,7 +20,7 @@ import json
 import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -291,3 +291,11 @@ _ROWS = (
 
 MARKUPS: dict[str, Markup] = {row.dialect: row for row in _ROWS}
 """The ways to write calls, by the name of the dialect that reads them."""
+
+PromptDialect: TypeAlias = Literal[
+    "hermes", "llama3-json", "bare-json", "fenced-json", "mistral-array", "granite-array", "functools",
+    "cohere-action", "mistral-v11", "deepseek-v3", "deepseek-v3.1", "kimi-k2", "react", "harmony", "qwen3-coder",
+    "seed-oss", "anthropic-invoke", "minimax-m2", "glm-4.5", "glm-4.7", "hunyuan-v3", "tool-name-tag", "pythonic",
+    "lfm2", "olmo3", "gemma4", "functiongemma",
+] | str  # fmt: skip
+"""The name of a dialect that has a prompt, one of `MARKUPS`: editors complete it."""

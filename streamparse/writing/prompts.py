@@ -46,7 +46,7 @@ from streamparse.tools import Tool, ToolResult
 from streamparse.unknown_names import list_known
 from streamparse.writing.definitions import keep_json_tools, read_json_tools
 from streamparse.writing.json_access import drop_empty, get_object, get_strs
-from streamparse.writing.markup import MARKUPS, CallToWrite, Markup
+from streamparse.writing.markup import MARKUPS, CallToWrite, Markup, PromptDialect
 from streamparse.writing.parts import Image, Item, Message, Part, Text
 from streamparse.writing.request import Choice, Request
 from streamparse.writing.results import show_result, write_result_text
@@ -159,7 +159,7 @@ def get_prompt(dialect: str) -> Prompt:
     return PROMPTS[dialect]
 
 
-def format_system_prompt(tools: Iterable[Any], dialect: str = "hermes") -> str:
+def format_system_prompt(tools: Iterable[Any], dialect: PromptDialect = "hermes") -> str:
     """Return the text that tells a model of tools and of how to call them in a dialect; "" without tools.
 
     Raises ValueError for a dialect that has no prompt, and for a parameter whose name it cannot write.
@@ -168,7 +168,9 @@ def format_system_prompt(tools: Iterable[Any], dialect: str = "hermes") -> str:
     return _check_losses(get_prompt(dialect).write(tools, lost), lost, dialect)
 
 
-def format_calls_as_text(calls: Iterable[ToolCall], dialect: str = "hermes", tools: Iterable[Any] = ()) -> str:
+def format_calls_as_text(
+    calls: Iterable[ToolCall], dialect: PromptDialect = "hermes", tools: Iterable[Any] = ()
+) -> str:
     """Return calls as a model would have written them in a dialect: for the history of a model without native tools.
 
     The dialect reads them back as they are.  In dialects whose values have no types the schemas of the tools say as
@@ -186,7 +188,9 @@ def _check_losses(text: str, lost: list[Loss], dialect: str) -> str:
     return text
 
 
-def format_results_as_text(results: Iterable[ToolResult], dialect: str = "hermes", tools: Iterable[Any] = ()) -> str:
+def format_results_as_text(
+    results: Iterable[ToolResult], dialect: PromptDialect = "hermes", tools: Iterable[Any] = ()
+) -> str:
     """Return results for a model that was asked for a dialect: the text of the message after its calls; "" for none.
 
     They are in the order of the calls, each with the name of its tool; those of revoked calls are left out.  What
@@ -247,33 +251,60 @@ def teach_tools(request: Request, dialect: str, lost: list[Loss]) -> Request:
 
     Raises ValueError for a dialect that has no prompt.
     """
-    prompt = get_prompt(dialect)
-    tools = [declared.tool for declared in keep_json_tools(request.tools, lost)]
-    text = prompt.write(tools if request.choice.mode != "none" else [], lost)
-
-    def write_calls(calls: list[ToolCall]) -> str:
-        return prompt.write_calls(calls, lost, tools)
-
-    messages = _join_users(replace(each, parts=_write_as_text(each.parts, write_calls)) for each in request.messages)
-    if text and messages and messages[0].role == "system":
-        messages[0] = replace(messages[0], parts=[*messages[0].parts, Text("\n\n" + text)])
-    elif text:
-        messages.insert(0, Message("system", [Text(text)]))
-    messages = [replace(message, parts=_join_texts(message.parts)) for message in messages]
-    taught = replace(request, messages=messages, tools=[], choice=Choice())
-    lost += _list_losses(request, taught)
-    return taught
+    return Lesson(request, dialect, lost).teach(request, lost)
 
 
-def _list_losses(request: Request, taught: Request) -> Iterator[Loss]:
-    """List what no prompt can make sure of, images that were moved, and the names of messages that were joined."""
-    for name in {message.name for message in request.messages} - {message.name for message in taught.messages}:
+class Lesson:
+    """What a model without tools of its own is taught: the tools of a request, as text in its system prompt.
+
+    Two lessons with the same `key` write the same messages.
+    Raises ValueError for a dialect that has no prompt.
+    """
+
+    def __init__(self, request: Request, dialect: str, lost: list[Loss]) -> None:
+        self._prompt = get_prompt(dialect)
+        self._tools = [declared.tool for declared in keep_json_tools(request.tools, lost)]
+        is_silent = request.choice.mode == "none"
+        text = self._prompt.write(self._tools, [] if is_silent else lost)
+        self._text = "" if is_silent else text
+        self.key: str = f"{dialect}\n{text}"
+
+    def teach(self, request: Request, lost: list[Loss]) -> Request:
+        """Return the same request with the tools in its system prompt; add what cannot be written so."""
+        messages, text = self.write_messages(request.messages, lost), self._text
+        if text and messages and messages[0].role == "system":
+            parts = _join_texts([*messages[0].parts, Text("\n\n" + text)])
+            messages[0] = replace(messages[0], parts=parts)
+        elif text:
+            messages.insert(0, Message("system", [Text(text)]))
+        lost += _list_losses(request)
+        return replace(request, messages=messages, tools=[], choice=Choice())
+
+    def write_messages(self, messages: list[Message], lost: list[Loss]) -> list[Message]:
+        """Return messages with their calls and results as text; add what cannot be written so."""
+
+        def write_calls(calls: list[ToolCall]) -> str:
+            return self._prompt.write_calls(calls, lost, self._tools)
+
+        joined = _join_users(replace(each, parts=_write_as_text(each.parts, write_calls)) for each in messages)
+        taught = [replace(message, parts=_join_texts(message.parts)) for message in joined]
+        lost += _list_moved(messages, taught)
+        return taught
+
+
+def _list_moved(messages: list[Message], taught: list[Message]) -> Iterator[Loss]:
+    """List images that were moved, the names of messages that were joined, and what belonged to calls."""
+    for name in {message.name for message in messages} - {message.name for message in taught}:
         yield Loss("messages", "", "name", f"dropped: {name!r} spoke in one turn with others")
-    if any(_list_images(result) for message in request.messages for result in message.results):
+    if any(_list_images(result) for message in messages for result in message.results):
         yield Loss("tool", "", "image", "moved after the text of the result")
-    for part in (part for message in request.messages for part in message.parts):
+    for part in (part for message in messages for part in message.parts):
         if _belongs_to_call(part):
             yield Loss("assistant", "", part.kind, "dropped: the call that it belongs to is written as text")
+
+
+def _list_losses(request: Request) -> Iterator[Loss]:
+    """List what no prompt can make sure of."""
     lost = [("request", "tool_choice")] if request.choice.mode == "required" else []
     lost += [("request", "parallel_tool_calls")] if request.choice.parallel is False else []
     lost += [(declared.tool.name, "strict") for declared in request.tools if declared.strict]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import runpy
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -111,11 +111,9 @@ def test_the_readme_of_the_index_has_no_picture_and_no_link_that_leads_nowhere_t
     assert "Every figure" in readme
 
 
-def test_with_a_home_the_links_of_the_readme_lead_there() -> None:
-    build = runpy.run_path(str(ROOT / "hatch_build.py"))
-    text = "![Two calls](docs/a.svg)\n\nSee [it](docs/a.md#b), [below](#c) and [that](https://example.org)."
-    write = build["write_index_readme"]
-    assert write(text, "") == "See it, [below](#c) and [that](https://example.org)."
-    assert write(text, "https://home.example/x") == (
-        "See [it](https://home.example/x/blob/main/docs/a.md#b), [below](#c) and [that](https://example.org)."
-    )
+def test_the_home_of_the_project_is_in_its_addresses_and_in_the_links_of_the_readme_or_in_neither() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    readme = project["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]
+    link = readme["substitutions"][-1]["replacement"]
+    home = project["project"].get("urls", {}).get("Source")
+    assert link == (rf"[\1]({home}/blob/main/\2)" if home else r"\1")

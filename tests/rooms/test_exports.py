@@ -5,12 +5,16 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+from collections.abc import Iterable
 from typing import get_args
 
 import msgspec
 import pytest
 
 import streamparse as sp
+from streamparse.dialects import DIALECTS, DialectName
+from streamparse.providers.wires import WIRES, WireName
+from streamparse.writing.markup import MARKUPS, PromptDialect
 
 CONTRACT = (
     *("StreamParser", "TextParser", "iter_events", "aiter_events", "parse_response", "CompositeParser", "ToolRunner"),
@@ -131,3 +135,17 @@ def test_a_name_that_left_the_package_says_where_it_is(name: str, room: str) -> 
     with pytest.raises(AttributeError, match=rf"it is in streamparse\.{room}$"):
         getattr(sp, name)
     assert getattr(importlib.import_module(f"streamparse.{room}"), name) is not None
+
+
+@pytest.mark.parametrize(
+    ("names", "table"),
+    [
+        pytest.param(WireName, ["auto", *WIRES], id="wires"),
+        pytest.param(DialectName, DIALECTS, id="dialects"),
+        pytest.param(PromptDialect, MARKUPS, id="prompts"),
+    ],
+)
+def test_the_names_that_editors_complete_are_those_of_the_table(names: object, table: Iterable[str]) -> None:
+    literal, other = get_args(names)
+    assert other is str
+    assert sorted(get_args(literal)) == sorted(table)

@@ -22,7 +22,7 @@ ROOMS = (
     ("__main__",),
 )  # fmt: skip
 """From below to above; those of one row do not know each other."""
-FLOORS = {"dialects": ("engine", "grammars", "table")}
+FLOORS = {"dialects": ("names", "engine", "grammars", "table")}
 """What a room has of its own floors, from below to above; its other modules stand on them."""
 SHAPES = {"openai_chat", "anthropic"}
 """Providers' folders that other providers may stand on: API shapes that several speak."""
@@ -148,7 +148,7 @@ def test_importing_the_library_loads_no_wire_and_nothing_that_runs_tools() -> No
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     assert not [name for name in loaded if name.startswith("streamparse.providers.") and name.endswith(".wire")]
     tools = {name.removeprefix("streamparse.tools.") for name in loaded if name.startswith("streamparse.tools.")}
-    assert tools == {"definitions", "tool", "toolset"}
+    assert tools == {"declaration", "definitions", "toolset"}
 
 
 def test_a_wire_is_loaded_when_it_is_asked_for_and_no_other() -> None:

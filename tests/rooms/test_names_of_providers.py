@@ -21,8 +21,11 @@ NAMES = re.compile(
     r"|langchain|google",
     re.IGNORECASE,
 )
-KNOWING = ("providers/", "dialects/table/", "cli/", "proxy/", "negotiate/capabilities", "writing/markup.py")
-"""Where the names belong: providers, tables, and applications; `writing/markup.py` is a table of dialects."""
+KNOWING = (
+    *("providers/", "dialects/table/", "cli/", "proxy/", "negotiate/capabilities"),
+    *("dialects/names.py", "writing/markup.py"),
+)
+"""Where the names belong: providers, tables, and applications; the last two are tables of dialects."""
 FACES = ("__init__.py", "writing/__init__.py", "runtime/__init__.py")
 MODULES = [str(path.relative_to(PACKAGE)) for path in sorted(PACKAGE.rglob("*.py"))]
 

@@ -15,6 +15,7 @@ from msgspec import field
 from msgspec.structs import replace
 
 from streamparse.dialects.engine.reader import Pattern, Reader, Step
+from streamparse.dialects.names import DialectName
 from streamparse.events import Scope, Source
 from streamparse.limits import Limits
 from streamparse.patterns import lazy_partial, lazy_re
@@ -254,7 +255,7 @@ class Thought(msgspec.Struct, frozen=True):
     pieces: bool = False
 
 
-Dialects: TypeAlias = Iterable[str | Dialect] | Literal["auto", "all", "reasoning"]
+Dialects: TypeAlias = Iterable[DialectName | Dialect] | Literal["auto", "all", "reasoning"]
 """What to look for in the text.
 
 Names of `DIALECTS`, or dialects of your own; `"reasoning"`: reasoning alone; `"all"`: every dialect whose marker is

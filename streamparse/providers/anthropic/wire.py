@@ -91,10 +91,10 @@ class Anthropic(MessageWire[Event]):
 
     ignored: int
 
-    shape = Event
+    shape: ClassVar[type[Any]] = Event
     argument_texts: ClassVar[tuple[tuple[str, ...], ...]] = (("delta", "partial_json"),)
-    parses_calls = True
-    reopens = True
+    parses_calls: ClassVar[bool] = True
+    reopens: ClassVar[bool] = True
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
         super().__init__(sink, tools, limits, choice)

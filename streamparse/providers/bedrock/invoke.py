@@ -9,7 +9,7 @@ their own are read below.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import msgspec
 
@@ -86,7 +86,7 @@ class BedrockText(MessageWire[_Chunk]):
     Where a guardrail has blocked the answer, no reason comes; where it has masked a part of it, one does.
     """
 
-    shape = _Chunk
+    shape: ClassVar[type[Any]] = _Chunk
     _is_blocked = False
     _has_reason = False
 

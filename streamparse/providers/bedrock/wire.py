@@ -13,7 +13,7 @@ of a body does (`bedrock_invoke`); Nova's are Converse events that are named in 
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import msgspec
 
@@ -126,8 +126,8 @@ class BedrockConverse(MessageWire[Event]):
 
     ignored: int
 
-    shape = Event
-    parses_calls = True
+    shape: ClassVar[type[Any]] = Event
+    parses_calls: ClassVar[bool] = True
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
         super().__init__(sink, tools, limits, choice)

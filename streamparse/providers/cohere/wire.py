@@ -77,13 +77,13 @@ class Cohere(MessageWire[_Event]):
 
     ignored: int
 
-    shape = _Event
+    shape: ClassVar[type[Any]] = _Event
     facts: ClassVar[type[Any] | None] = _Facts
     argument_texts: ClassVar[tuple[tuple[str, ...], ...]] = (
         ("message", "tool_calls", "function", "arguments"),
         ("delta", "message", "tool_calls", "function", "arguments"),
     )
-    parses_calls = True
+    parses_calls: ClassVar[bool] = True
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
         super().__init__(sink, tools, limits, choice)

@@ -11,7 +11,7 @@ envelope of Code Assist.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import msgspec
 
@@ -138,8 +138,8 @@ class Gemini(MessageWire[Chunk]):
 
     ignored: int
 
-    shape = Chunk
-    parses_calls = True
+    shape: ClassVar[type[Any]] = Chunk
+    parses_calls: ClassVar[bool] = True
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
         super().__init__(sink, tools, limits, choice)

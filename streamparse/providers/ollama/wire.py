@@ -67,7 +67,7 @@ class OllamaChat(MessageWire[_Line]):
 
     ignored: int
 
-    shape = _Line
+    shape: ClassVar[type[Any]] = _Line
     facts: ClassVar[type[Any] | None] = _Facts
     reads: ClassVar[tuple[str, ...]] = ("ollama-generate",)
 

@@ -37,7 +37,7 @@ class OpenAICompletions(ChunkWire[_Chunk]):
 
     ignored: int
 
-    shape = _Chunk
+    shape: ClassVar[type[Any]] = _Chunk
     loose_shape: ClassVar[Any] = _LooseChunk
 
     @staticmethod

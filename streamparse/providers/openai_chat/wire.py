@@ -52,7 +52,7 @@ class OpenAIChat(ChunkWire[Chunk]):
 
     ignored: int
 
-    shape = Chunk
+    shape: ClassVar[type[Any]] = Chunk
     loose_shape: ClassVar[Any] = LooseChunk
     argument_texts: ClassVar[tuple[tuple[str, ...], ...]] = (
         ("choices", "delta", "tool_calls", "function", "arguments"),

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from io import StringIO
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, ClassVar, Final, Literal, NamedTuple
 
 import msgspec
 
@@ -201,9 +201,9 @@ class OpenAIResponses(MessageWire[Event]):
 
     ignored: int
 
-    shape = Event
-    parses_calls = True
-    reopens = True
+    shape: ClassVar[type[Any]] = Event
+    parses_calls: ClassVar[bool] = True
+    reopens: ClassVar[bool] = True
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
         super().__init__(sink, tools, limits, choice)
