@@ -112,7 +112,11 @@ class HTTPModel:
         request.read_as(asked.wire, dialects=dialects, reasoning=asked.reasoning)
         content = msgspec.json.encode(body)
         question = client.build_request("POST", asked.url, content=content, headers={**_JSON, **asked.headers})
-        response = await client.send(question, stream=True, follow_redirects=False)
+        try:
+            response = await client.send(question, stream=True, follow_redirects=False)
+        except _import_httpx().TransportError as error:
+            error.add_note(f"asked: {_drop_secrets(self.url)}")
+            raise
         if response.is_success:
             return Chunks(response)
         raise await self._read_error(response)
