@@ -13,7 +13,7 @@ from openai_bodies import chat_calls, chat_text, responses_call
 from rooms import parse
 from texts import KIB
 
-__all__ = ["STREAMS", "work"]
+__all__ = ["STREAMS", "count_calls", "work"]
 
 STREAMS: dict[str, tuple[str, Callable[[int], Iterator[bytes]]]] = {
     "text": ("openai-chat", lambda size: chat_text(size // 4)),
@@ -31,14 +31,15 @@ STREAMS: dict[str, tuple[str, Callable[[int], Iterator[bytes]]]] = {
 
 
 def work(name: str, size: int) -> float:
-    """Functions called for each read of a stream, those of C too; a method of a buffer counts for its kilobytes."""
+    """Functions called for each read of a stream: see `count_calls`."""
     wire, make = STREAMS[name]
     parse(wire, make(KIB))  # patterns are compiled once
     reads = list(make(size))
-    return _counted(lambda: parse(wire, reads)) / len(reads)
+    return count_calls(lambda: parse(wire, reads)) / len(reads)
 
 
-def _counted(run: Callable[[], object]) -> int:
+def count_calls(run: Callable[[], object]) -> int:
+    """Functions that were called, those of C too; a method of a buffer counts for its kilobytes."""
     count = 0
 
     def tally(_: FrameType, event: str, called: object) -> None:

@@ -21,6 +21,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from history_tables import make_messages
 from measuring import ROUNDS, Table
 from native_tables import make_clients, make_native
 from release import RELEASE
@@ -47,6 +48,7 @@ TABLES: dict[str, Callable[[], Table]] = {
     "bodies": make_bodies,
     "markers": make_markers,
     "runner": make_runner,
+    "messages": make_messages,
     "memory": make_memory,
     "collections": make_collections,
     "threads": make_threads,

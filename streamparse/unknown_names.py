@@ -26,9 +26,9 @@ def list_known(name: object, known: Iterable[str], also: Iterable[str] = ()) -> 
 
 
 def check_keywords(function: str, given: Iterable[str], known: Collection[str]) -> None:
-    """Raise Python's own TypeError for a keyword that a function does not take; it proposes the nearest."""
+    """Raise Python's own TypeError for a keyword that a function does not take; proposes the nearest, or all."""
     for word in given:
         if word not in known:
             near = find_nearest(word, known)
-            question = f"; did you mean {near!r}?" if near else ""
-            raise TypeError(f"{function}() got an unexpected keyword argument {word!r}{question}")
+            hint = f"did you mean {near!r}?" if near else f"known are: {', '.join(known)}"
+            raise TypeError(f"{function}() got an unexpected keyword argument {word!r}; {hint}")

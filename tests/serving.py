@@ -13,7 +13,7 @@ import uvicorn
 
 from streamparse import proxy
 
-__all__ = ["Upstream", "proxied", "serving"]
+__all__ = ["Upstream", "proxied", "read_body", "serving"]
 
 
 class _Server(uvicorn.Server):
@@ -77,6 +77,15 @@ def serving(application: Any, **options: Any) -> Iterator[str]:
         _stop(running)
 
 
+async def read_body(receive: Any) -> bytes:
+    """The whole body of a request."""
+    body, more = b"", True
+    while more:
+        message = await receive()
+        body, more = body + message.get("body", b""), message.get("more_body", False)
+    return body
+
+
 class Upstream:
     """A server that answers every request with the same chunks, and keeps what it was asked.
 
@@ -98,10 +107,7 @@ class Upstream:
         """Answer one request."""
         if scope["type"] != "http":
             return
-        body, more = b"", True
-        while more:
-            message = await receive()
-            body, more = body + message.get("body", b""), message.get("more_body", False)
+        body = await read_body(receive)
         headers = {name.decode(): value.decode() for name, value in scope["headers"]}
         path = (scope["raw_path"] + (b"?" + scope["query_string"] if scope["query_string"] else b"")).decode()
         self.asked.append((scope["method"], path, headers, body))

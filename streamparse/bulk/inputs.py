@@ -25,6 +25,7 @@ _LONG_LINE: Final = 1024  # bench: bytes; longer lines are cut one by one
 _READ_FLAGS: Final = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _LINES: Final = (".jsonl", ".ndjson")
 _PARQUET: Final = ".parquet"
+_BESIDE: Final = (".reads.jsonl", ".request.json")
 
 Known: TypeAlias = Mapping[str, Set[int | None]]
 """The rows that are there already: numbers by source."""
@@ -116,8 +117,8 @@ def find_inputs(
 
     A file is one body.  With a column, a `.jsonl` or `.ndjson` file is a table of bodies, and without one if it holds
     the results of a provider's batch; a `.parquet` file always is.
-    Hidden files of a folder, those whose names do not match `include`, and entries that are no files, are left out; so
-    are the paths `leave_out` everywhere.
+    Hidden files of a folder, those whose names do not match `include`, what `streamparse record` writes beside a body,
+    and entries that are no files, are left out; so are the paths `leave_out` everywhere.
     Raises OSError for a path that is not there, and ImportError for Parquet without pyarrow.
     """
     hidden = {os.path.realpath(path) for path in leave_out}
@@ -142,9 +143,10 @@ def _walk(folder: str, column: str | None, include: str) -> Iterator[Input]:
     failures: list[OSError] = []
     for place, folders, names in os.walk(folder, onerror=failures.append):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(names):
+        present = set(names)
+        for name in sorted(present):
             path = os.path.join(place, name)
-            if name.startswith(".") or not fnmatchcase(name, include):
+            if name.startswith(".") or not fnmatchcase(name, include) or _is_beside_a_body(name, present):
                 continue
             try:
                 status = os.stat(path)
@@ -155,6 +157,11 @@ def _walk(folder: str, column: str | None, include: str) -> Iterator[Input]:
                 yield _describe(path, status.st_size, column)
     for failure in failures:
         yield Input(str(failure.filename), 0, "unreadable", _describe_error(failure))
+
+
+def _is_beside_a_body(name: str, names: Collection[str]) -> bool:
+    """Whether a file belongs to a recording: the times of its reads, or its request."""
+    return any(name.endswith(each) and name.removesuffix(each) + ".body" in names for each in _BESIDE)
 
 
 def _describe(path: str, size: int, column: str | None) -> Input:

@@ -10,9 +10,7 @@ from streamparse.frames import Framer, FrameTemplate
 from streamparse.reading.plain_strings import find_plain_string
 from streamparse.reading.wire import UnknownMessage, Wire
 
-_MAX_MISSES: Final = 4  # bench: a stream whose messages have no form in common pays for learning no more often
-_SHORTEST_PAUSE: Final = 16  # bench: as above; in messages, until a form is looked for again
-_LONGEST_PAUSE: Final = 1024  # bench: as above; each pause is twice as long as the last, until one form came twice
+_LONGEST_PAUSE: Final = 1024  # bench: messages until a form is looked for again; each pause is twice the last
 
 
 class FastPath:
@@ -23,8 +21,7 @@ class FastPath:
     """
 
     __slots__ = (
-        *("_decode", "_framer", "_ignored", "_learns_from", "_learnt_at", "_misses_left", "_pause", "_take"),
-        *("_try_next", "_wire"),
+        *("_decode", "_framer", "_ignored", "_learns_from", "_learnt_at", "_pause", "_take", "_try_next", "_wire"),
         *("held", "tell", "template"),
     )
 
@@ -41,8 +38,7 @@ class FastPath:
         self._take = wire.take
         self._learns_from = 0 if wire.plain_strings else sys.maxsize  # the number of a message, by `framer.singles`
         self._learnt_at = 0  # the number of the message that a form was looked for in last
-        self._misses_left = _MAX_MISSES
-        self._pause = _SHORTEST_PAUSE
+        self._pause = 0
 
     def take_next(self, data: bytes, at: int) -> int:
         """Take the messages from a position on that have the form of the last one, or else one message.
@@ -69,24 +65,18 @@ class FastPath:
             return at
         if asks_for_facts:
             self._wire.read_facts(payload)
+        self.template = None  # it does not fit
         if framer.singles >= self._learns_from:
             self._learn(data[at:end], message)
         return end
 
     def _learn(self, chunk: bytes, message: Any) -> None:
         """Keep the form of the message that was taken last, if it may serve for the next ones."""
-        self.template = None
         number = self._framer.singles
-        if number > self._learnt_at + 1:
-            self._misses_left, self._pause = _MAX_MISSES, _SHORTEST_PAUSE
-        else:
-            self._misses_left -= 1
-        self._learnt_at = number
-        if not self._misses_left:
-            self._learns_from = number + 1 + self._pause
-            self._learnt_at = self._learns_from - 1
-            self._misses_left, self._pause = 2, min(2 * self._pause, _LONGEST_PAUSE)
-        elif self._ignored != self._wire.ignored:
+        self._pause = 0 if number > self._learnt_at + 1 else min(2 * self._pause + 1, _LONGEST_PAUSE)
+        self._learnt_at = number + self._pause
+        self._learns_from = self._learnt_at + 1
+        if self._ignored != self._wire.ignored:
             self._ignored = self._wire.ignored  # perhaps this message: then its string went to no verb
         elif (plain := find_plain_string(self._wire, message)) is not None:
             self.tell = plain.tell

@@ -70,7 +70,8 @@ def find_answer_url(url: str, wire: str, model: str) -> str:
     """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or any(sign.isspace() for sign in url):
-        shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"  # without a password or a key
+        bare = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="")  # no password, no key
+        shown = bare.geturl()
         raise ValueError(f"{shown!r} is no http:// or https:// URL")
     if wire not in _ENDPOINTS:
         raise ValueError(f"no path is known at which a server of {wire!r} is asked; {list_known(wire, _ENDPOINTS)}")

@@ -2,8 +2,8 @@
 
 from streamparse.findings import Finding
 from streamparse.repair.answers import answer_broken
+from streamparse.repair.gate import CallChecks, Gate, Guard, GuardFailed, PathGuard, Preflight, preflight
 from streamparse.repair.loop import Complaint, FallbackChain, RepairLoop, Retry, Strategy, SwitchMode, SwitchModel
-from streamparse.repair.preflight import CallChecks, Gate, Guard, GuardFailed, PathGuard, Preflight, preflight
 from streamparse.repair.review import Repaired, Step, Verdict, as_text, judge
 
 __all__ = [

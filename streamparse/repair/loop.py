@@ -10,7 +10,7 @@ import msgspec
 from streamparse.dialects import Dialects
 from streamparse.findings import Finding
 from streamparse.providers.adapters import adapter_for, add_user_message
-from streamparse.repair.preflight import CallChecks
+from streamparse.repair.gate import CallChecks
 from streamparse.repair.refusals import read_refusal
 from streamparse.repair.review import AttemptLog, Repaired, Reviewer, Verdict
 from streamparse.response import ParsedResponse

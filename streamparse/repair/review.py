@@ -13,7 +13,7 @@ from streamparse.errors import CODES
 from streamparse.findings import Finding, join_messages
 from streamparse.parser.composite import CompositeParser
 from streamparse.repair.answers import answer_broken
-from streamparse.repair.preflight import CallChecks, Gate, Preflight
+from streamparse.repair.gate import CallChecks, Gate, Preflight
 from streamparse.response import ParsedResponse, ToolIntent
 from streamparse.tools import ToolResult
 

@@ -44,7 +44,6 @@ AGENT_SECONDS: Final = 3600.0  # bound: what an agent that is a tool may take, i
 _KEYWORDS: Final = (
     *("system", "stop", "output_type", "settings", "prepare_history", "ask_again", "tier", "learner", "approvals"),
     *CommonOptions.__annotations__,
-    *OLD_KEYWORDS,  # of which `ToolRunner` says what is written now
 )
 
 PromptParts: TypeAlias = str | Image | Document | Iterable[str | Image | Document]
@@ -119,7 +118,8 @@ class Agent(Generic[Output]):
         approvals: Approvals | None = None,
         **runner: Unpack[CommonOptions],
     ) -> None:
-        check_keywords("Agent", runner, _KEYWORDS)
+        named = [word for word in runner if word not in OLD_KEYWORDS]  # of these `ToolRunner` says what is written now
+        check_keywords("Agent", named, _KEYWORDS)
         output_tool = None if output_type is str else make_output_tool(output_type)
         self._settings = AgentSettings(
             models=list_models(model),

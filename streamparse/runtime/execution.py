@@ -28,8 +28,8 @@ from streamparse.runtime.retries import resolve_retry_after
 from streamparse.runtime.threads import Failure, Job, Threads
 from streamparse.runtime.values import UnusableResult, cut_text, reduce_value
 from streamparse.tools import CallBroken, Streamed, ToolContext, ToolError, ToolFailure
+from streamparse.tools.declaration import InvalidArguments, Tool, bind
 from streamparse.tools.signature import is_async
-from streamparse.tools.tool import InvalidArguments, Tool, bind
 
 T = TypeVar("T")
 

@@ -28,12 +28,13 @@ from streamparse.parser import StreamParser
 from streamparse.providers.adapters import ADAPTERS, find_format, write_extras, write_request
 from streamparse.providers.wires import WireName, find_wire_name
 from streamparse.runtime.history import History
-from streamparse.runtime.messages import write_turns
+from streamparse.runtime.messages import write_entries
 from streamparse.tools import Toolset
 from streamparse.unknown_names import list_known
 from streamparse.writing.definitions import read_json_tools
 from streamparse.writing.markup import PromptDialect
-from streamparse.writing.prompts import teach_tools
+from streamparse.writing.parts import Message, Text
+from streamparse.writing.prompts import Lesson
 from streamparse.writing.request import ACCOUNT_FIELDS, SAMPLING_FIELDS, Choice
 from streamparse.writing.request import Request as Question
 from streamparse.writing.request_format import pick
@@ -118,9 +119,10 @@ class Request:
         tools_in = "prompt" if self.tools_in == "prompt" else tools_in or "request"
         wanted = {key: value for key, value in {**self.settings, **settings}.items() if value is not None}
         self.lost = []
-        question = replace(self._read_conversation(name, model, instructions, wanted), model=model, stream=stream)
-        if tools_in == "prompt":
-            question = teach_tools(question, dialect, self.lost)
+        question = replace(self._read_question(instructions, wanted), model=model, stream=stream)
+        lesson = Lesson(question, dialect, self.lost) if tools_in == "prompt" else None
+        question = lesson.teach(question, self.lost) if lesson else question
+        question = replace(question, written=self._write_entries(question, name, lesson))
         body = write_request(question, name, self.lost)
         self.lost = list(dict.fromkeys(self.lost))
         self.provider, self.model = name, model
@@ -142,13 +144,13 @@ class Request:
         self.provider = self.provider if provider is None else find_format(provider)
         self._is_read_as = True
 
-    def _read_conversation(self, provider: str, model: str, instructions: str, settings: Mapping[str, Any]) -> Question:
-        history, stop = self.history, settings.get("stop") or ()
-        system = "\n\n".join(filter(None, (history.system, instructions)))
-        adapter, tools = ADAPTERS[provider], self.tools
+    def _read_question(self, instructions: str, settings: Mapping[str, Any]) -> Question:
+        """Read what is asked, without the entries of the history."""
+        stop = settings.get("stop") or ()
+        system = "\n\n".join(filter(None, (self.history.system, instructions)))
         return Question(
-            messages=write_turns(system, history.entries, history.omitted, adapter, model, self.lost, tools),
-            tools=read_json_tools(tools.values()),
+            messages=[Message("system", [Text(system)])] if system.strip() else [],
+            tools=read_json_tools(self.tools.values()),
             **pick(settings, _DIRECT),
             choice=self._read_choice(settings),
             stop=[stop] if isinstance(stop, str) else [*stop],
@@ -156,6 +158,14 @@ class Request:
             effort=settings.get("reasoning_effort", ""),
             account=pick(settings, ACCOUNT_FIELDS),
         )
+
+    def _write_entries(self, question: Question, provider: str, lesson: Lesson | None) -> list[dict[str, Any]]:
+        adapter, history = ADAPTERS[provider], self.history
+        start = 0 if adapter.traits.separate_system else len(question.messages)
+        return write_entries(
+            history.entries, history.omitted, adapter, question.model, self.lost,
+            start=start, declared=self.tools, lesson=lesson,
+        )  # fmt: skip
 
     def _read_choice(self, settings: Mapping[str, Any]) -> Choice:
         choice, parallel = settings.get("tool_choice"), settings.get("parallel_tool_calls")

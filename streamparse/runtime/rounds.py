@@ -24,7 +24,10 @@ from streamparse.writing.parts import CITATION, SIGNATURE, Document, Image, Item
 PromptPart: TypeAlias = Text | Image | Document
 
 
-class Prompt(msgspec.Struct, frozen=True, tag_field="type", tag="prompt"):
+# Beside an entry (`dict=True`) stands what was written of it: `runtime.messages`.
+
+
+class Prompt(msgspec.Struct, frozen=True, dict=True, tag_field="type", tag="prompt"):
     """What the user said."""
 
     parts: tuple[PromptPart, ...]
@@ -45,8 +48,8 @@ class WaitingCall(msgspec.Struct, frozen=True):
     needs_approval: bool = True
 
 
-class Round(msgspec.Struct, frozen=True, tag_field="type", tag="round"):
-    """One answer of the model, and the results of its calls.
+class Round(msgspec.Struct, frozen=True, dict=True, tag_field="type", tag="round"):
+    """One answer of the model, and the results of its calls.  It is written once, so nothing in it may change.
 
     `provider` is the name of the adapter that the answer came from, and `model` the model's: signatures, thoughts and
     items go back to these alone.  Where one is "", it is not known, and only the kind of an item says whose it is.

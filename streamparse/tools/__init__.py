@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from streamparse.lazy import export_lazily
-from streamparse.tools.tool import Effect, InvalidArguments, Tool, bind, tool, validate
+from streamparse.tools.declaration import Effect, InvalidArguments, Tool, bind, tool, validate
 from streamparse.tools.toolset import Toolset
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from streamparse.schema.walk import map_subschemas
-from streamparse.tools.tool import Tool
+from streamparse.tools.declaration import Tool
 
 # Where one definition declares several tools.
 LISTS: Final = ("functionDeclarations", "function_declarations")

@@ -20,8 +20,8 @@ import msgspec
 
 from streamparse.schema.annotations import describe_annotation, is_union, make_value, read_annotation, read_schemas
 from streamparse.schema.docstring import read_docstring
+from streamparse.tools.declaration import Tool, bind
 from streamparse.tools.signature import Described, Signature
-from streamparse.tools.tool import Tool, bind
 
 JSONObject = dict[str, Any]
 

@@ -12,8 +12,8 @@ import msgspec
 
 from streamparse.patterns import BLANKS
 from streamparse.schema.walk import resolve_ref
+from streamparse.tools.declaration import TOOL_ATTRIBUTE, Tool
 from streamparse.tools.definitions import read_definition, read_sdk_object
-from streamparse.tools.tool import TOOL_ATTRIBUTE, Tool
 
 # Keywords with which the root of a schema may require more than its `required` says.
 _COMPOUND = ("$ref", "allOf", "anyOf", "oneOf", "not", "if")

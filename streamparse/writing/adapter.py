@@ -263,6 +263,10 @@ class Adapter(ABC):
 
     def write_messages(self, messages: Iterable[Message], lost: list[Loss]) -> list[JSONObject]:
         """Write a conversation; add the losses."""
+        return self.join_messages(self.write_separately(messages, lost))
+
+    def write_separately(self, messages: Iterable[Message], lost: list[Loss]) -> list[JSONObject]:
+        """Write messages, each by itself: what is written of one does not depend on the others.  Add the losses."""
         written: list[JSONObject] = []
         for number, message in enumerate(messages):
             place = f"messages[{number}]"
@@ -276,8 +280,16 @@ class Adapter(ABC):
                 written += filter(_has_content, self.write_message(message, lost))
         return written
 
-    def adapt_messages(self, messages: list[Message], _model: str, /) -> list[Message]:
-        """Give answers of other providers what a model of this one wants in its own; "" is any model."""
+    def join_messages(self, written: list[JSONObject], /) -> list[JSONObject]:
+        """Make a conversation of messages that were written separately; they may be changed."""
+        return written
+
+    def adapt_messages(self, messages: list[Message], _model: str, /, *, is_thinking: bool) -> list[Message]:  # noqa: ARG002 - for overrides
+        """Give answers of other providers what a model of this one wants in its own; "" is any model.
+
+        `is_thinking` says whether there is thought, or a call, anywhere in the conversation: else what is written of a
+        message does not depend on the others.
+        """
         return messages
 
     def add_warnings(self, written: list[JSONObject], lost: list[Loss], /) -> None:  # noqa: B027 - most have none

@@ -83,6 +83,15 @@ def get_strs(values: Any) -> list[str]:
     return [each for each in values if isinstance(each, str)] if isinstance(values, (list, tuple)) else []
 
 
+def copy_json(value: Any) -> Any:
+    """Copy an object or a list, with all objects and lists in it; everything else is shared."""
+    copied = value.copy()
+    for key, each in copied.items() if type(value) is dict else enumerate(copied):
+        if type(each) is dict or type(each) is list:
+            copied[key] = copy_json(each)
+    return copied
+
+
 def drop_empty(**fields: Any) -> dict[str, Any]:
     """Return the fields that are neither None nor an empty text or list."""
     return {name: value for name, value in fields.items() if value not in (None, "", [])}

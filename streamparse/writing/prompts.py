@@ -251,33 +251,60 @@ def teach_tools(request: Request, dialect: str, lost: list[Loss]) -> Request:
 
     Raises ValueError for a dialect that has no prompt.
     """
-    prompt = get_prompt(dialect)
-    tools = [declared.tool for declared in keep_json_tools(request.tools, lost)]
-    text = prompt.write(tools if request.choice.mode != "none" else [], lost)
-
-    def write_calls(calls: list[ToolCall]) -> str:
-        return prompt.write_calls(calls, lost, tools)
-
-    messages = _join_users(replace(each, parts=_write_as_text(each.parts, write_calls)) for each in request.messages)
-    if text and messages and messages[0].role == "system":
-        messages[0] = replace(messages[0], parts=[*messages[0].parts, Text("\n\n" + text)])
-    elif text:
-        messages.insert(0, Message("system", [Text(text)]))
-    messages = [replace(message, parts=_join_texts(message.parts)) for message in messages]
-    taught = replace(request, messages=messages, tools=[], choice=Choice())
-    lost += _list_losses(request, taught)
-    return taught
+    return Lesson(request, dialect, lost).teach(request, lost)
 
 
-def _list_losses(request: Request, taught: Request) -> Iterator[Loss]:
-    """List what no prompt can make sure of, images that were moved, and the names of messages that were joined."""
-    for name in {message.name for message in request.messages} - {message.name for message in taught.messages}:
+class Lesson:
+    """What a model without tools of its own is taught: the tools of a request, as text in its system prompt.
+
+    Two lessons with the same `key` write the same messages.
+    Raises ValueError for a dialect that has no prompt.
+    """
+
+    def __init__(self, request: Request, dialect: str, lost: list[Loss]) -> None:
+        self._prompt = get_prompt(dialect)
+        self._tools = [declared.tool for declared in keep_json_tools(request.tools, lost)]
+        is_silent = request.choice.mode == "none"
+        text = self._prompt.write(self._tools, [] if is_silent else lost)
+        self._text = "" if is_silent else text
+        self.key: str = f"{dialect}\n{text}"
+
+    def teach(self, request: Request, lost: list[Loss]) -> Request:
+        """Return the same request with the tools in its system prompt; add what cannot be written so."""
+        messages, text = self.write_messages(request.messages, lost), self._text
+        if text and messages and messages[0].role == "system":
+            parts = _join_texts([*messages[0].parts, Text("\n\n" + text)])
+            messages[0] = replace(messages[0], parts=parts)
+        elif text:
+            messages.insert(0, Message("system", [Text(text)]))
+        lost += _list_losses(request)
+        return replace(request, messages=messages, tools=[], choice=Choice())
+
+    def write_messages(self, messages: list[Message], lost: list[Loss]) -> list[Message]:
+        """Return messages with their calls and results as text; add what cannot be written so."""
+
+        def write_calls(calls: list[ToolCall]) -> str:
+            return self._prompt.write_calls(calls, lost, self._tools)
+
+        joined = _join_users(replace(each, parts=_write_as_text(each.parts, write_calls)) for each in messages)
+        taught = [replace(message, parts=_join_texts(message.parts)) for message in joined]
+        lost += _list_moved(messages, taught)
+        return taught
+
+
+def _list_moved(messages: list[Message], taught: list[Message]) -> Iterator[Loss]:
+    """List images that were moved, the names of messages that were joined, and what belonged to calls."""
+    for name in {message.name for message in messages} - {message.name for message in taught}:
         yield Loss("messages", "", "name", f"dropped: {name!r} spoke in one turn with others")
-    if any(_list_images(result) for message in request.messages for result in message.results):
+    if any(_list_images(result) for message in messages for result in message.results):
         yield Loss("tool", "", "image", "moved after the text of the result")
-    for part in (part for message in request.messages for part in message.parts):
+    for part in (part for message in messages for part in message.parts):
         if _belongs_to_call(part):
             yield Loss("assistant", "", part.kind, "dropped: the call that it belongs to is written as text")
+
+
+def _list_losses(request: Request) -> Iterator[Loss]:
+    """List what no prompt can make sure of."""
     lost = [("request", "tool_choice")] if request.choice.mode == "required" else []
     lost += [("request", "parallel_tool_calls")] if request.choice.parallel is False else []
     lost += [(declared.tool.name, "strict") for declared in request.tools if declared.strict]

@@ -33,12 +33,14 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What a model is asked.
 
     `schema` is the schema of an answer in JSON, `{}` for any JSON, `schema_name` its name with OpenAI, and `strict`
-    whether to enforce it where that can be chosen; `think` whether thought is asked for, and `effort` OpenAI's word for
+    whether to enforce it where that can be chosen; `written` are messages that follow the others, and stand as the
+    provider has them (`Adapter.write_separately`); `think` whether thought is asked for, and `effort` OpenAI's word for
     how much; `account` holds the settings of `ACCOUNT_FIELDS`.
     """
 
     model: str = ""
     messages: list[Message] = []
+    written: list[dict[str, Any]] = []
     tools: list[DeclaredTool] = []
     choice: Choice = Choice()
     max_tokens: int | None = None

@@ -122,7 +122,7 @@ class RequestFormat(msgspec.Struct, frozen=True, kw_only=True):
         if adapter.traits.separate_system:
             messages = [message for message in messages if message.role != "system"]
             system = join_system_text(request, lost)
-        written_messages = adapter.write_messages(messages, lost)
+        written_messages = adapter.join_messages([*adapter.write_separately(messages, lost), *request.written])
         lost += list_unpaired(messages) if self.wants_pairs else ()
         if adapter.traits.separate_system and not written_messages:
             lost.append(Loss("request", "", "messages", "kept, but refused: there must be one", warning=True))

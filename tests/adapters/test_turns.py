@@ -348,7 +348,7 @@ def test_calls_without_a_signature_are_told_to_who_sends_them_to_gemini() -> Non
 def test_a_thought_that_only_a_citation_of_no_text_follows_ends_no_message(provider: str) -> None:
     cited = Item("citations_delta", {"type": "citations_delta", "cited_text": "x"})
     turn = Message("assistant", [Text("Yes."), Item("signature", "sig"), cited])
-    assert ADAPTERS[provider].adapt_messages([turn], "") == [Message("assistant", [Text("Yes.")])]
+    assert ADAPTERS[provider].adapt_messages([turn], "", is_thinking=False) == [Message("assistant", [Text("Yes.")])]
 
 
 def test_a_thought_of_responses_is_a_thought_and_the_item_that_goes_back() -> None:

@@ -30,6 +30,13 @@ def test_files_of_folders_are_in_the_order_of_names_without_hidden_ones(tmp_path
     ]
 
 
+def test_of_a_recording_in_a_folder_the_body_alone_is_read(tmp_path: Path) -> None:
+    for name in ("a.body", "a.reads.jsonl", "a.request.json", "b.request.json"):
+        (tmp_path / name).write_text(name)
+    found = [os.path.basename(body.source) for body in read_all(tmp_path)]
+    assert found == ["a.body", "b.request.json"]
+
+
 def test_a_file_that_is_named_twice_is_one_body(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("a")
     assert len(read_all(tmp_path, tmp_path / "a", tmp_path / "." / "a")) == 1

@@ -18,7 +18,10 @@ ARGUMENTS = {
 
 
 class ModelServer:
-    """An ASGI application."""
+    """An ASGI application, whose first answers may be torn before they say anything."""
+
+    def __init__(self, torn: int = 0) -> None:
+        self._torn = torn
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one request."""
@@ -28,17 +31,40 @@ class ModelServer:
         while more:
             message = await receive()
             body, more = body + message.get("body", b""), message.get("more_body", False)
-        headers = [(b"content-type", b"text/event-stream")]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        for data in answer(json.loads(body)):
-            await send({"type": "http.response.body", "body": b"data: " + data + b"\n\n", "more_body": True})
-        await send({"type": "http.response.body", "body": b""})
+        request = json.loads(body)
+        kind = b"text/event-stream" if request.get("stream") else b"application/json"
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", kind)]})
+        if self._torn:
+            self._torn -= 1
+            await send({"type": "http.response.body", "body": b": a comment\n\n", "more_body": True})
+            return  # the server closes the connection
+        if request.get("stream"):
+            for data in answer(request):
+                await send({"type": "http.response.body", "body": b"data: " + data + b"\n\n", "more_body": True})
+            await send({"type": "http.response.body", "body": b""})
+        else:
+            await send({"type": "http.response.body", "body": write_whole(request)})
+
+
+def write_whole(request: dict[str, Any]) -> bytes:
+    """The answer as one body."""
+    *frames, finish, _done = (data for data in answer(request))
+    deltas = [json.loads(frame)["choices"][0]["delta"] for frame in frames]
+    message = {"role": "assistant", "content": "".join(delta.get("content", "") for delta in deltas)}
+    if calls := [call for delta in deltas for call in delta.get("tool_calls", ())]:
+        message["tool_calls"] = [{"type": "function", **call} for call in calls]
+    choice = {"index": 0, "message": message, "finish_reason": json.loads(finish)["choices"][0]["finish_reason"]}
+    head = {"id": "answer-0", "object": "chat.completion", "created": 0, "model": request["model"]}
+    return json.dumps(head | {"choices": [choice]}).encode()
 
 
 def answer(request: dict[str, Any]) -> Iterator[bytes]:
     """The frames of an answer."""
     tools = [tool["function"]["name"] for tool in request.get("tools", ())]
-    called = {call["function"]["name"] for message in request["messages"] for call in message.get("tool_calls", ())}
+    messages = request["messages"]
+    last = max(at for at, message in enumerate(messages) if message["role"] == "user")
+    since = messages[last:] if "?" in messages[last]["content"] else messages  # thanks need no tool again
+    called = {call["function"]["name"] for message in since for call in message.get("tool_calls", ())}
     wanted = [name for name in ARGUMENTS if name in tools and name not in called][:1]
     deltas: list[dict[str, Any]] = [
         {

@@ -16,8 +16,8 @@ ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 SERVER = "http://127.0.0.1:8080"
 """Where the documents say that a model is."""
-SDK_PAGES = ("start/loop", "recipes/loop", "recipes/frameworks")
-"""Pages whose programs run each alone, because each stands on an SDK that may be absent."""
+SDK_PAGES = ("start/loop", "recipes/loop", "recipes/retries", "recipes/frameworks", "recipes/fastapi")
+"""Pages whose programs run each alone, because each stands on a library that may be absent; the last is a server."""
 
 
 def can_run(source: str) -> bool:

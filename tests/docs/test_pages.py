@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import asyncio
 import re
+import shutil
 from collections.abc import Iterator
 from importlib.util import find_spec
+from inspect import CO_COROUTINE
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +27,8 @@ PROGRAMS = {
     if (blocks := PROGRAM.findall(page.read_text(encoding="utf-8")))
 }
 NEEDED = {"providers/repair": "jsonschema_rs"}
+IN_A_CELL = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+"""Programs are compiled as cells of a notebook, which may await."""
 
 
 SERVER = "http://127.0.0.1:8080"
@@ -43,12 +49,16 @@ def test_the_programs_of_a_page_run_in_order(
 ) -> None:
     if page in NEEDED and not find_spec(NEEDED[page]):
         pytest.skip(f"the page needs {NEEDED[page]}")
-    monkeypatch.chdir(ROOT)
+    shutil.copy(ROOT / "README.md", tmp_path)  # all that the programs may ask for
+    monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
-    for block in PROGRAMS[page]:
-        written = block.replace(SERVER, server).replace('"run.jsonl"', repr(str(tmp_path / "run.jsonl")))
-        program = compile(written, f"docs/{page}.md", "exec", dont_inherit=True)
-        exec(program, names)  # noqa: S102 - our own page
+    with asyncio.Runner() as runner:
+        for block in PROGRAMS[page]:
+            written = block.replace(SERVER, server).replace('"run.jsonl"', repr(str(tmp_path / "run.jsonl")))
+            program = compile(written, f"docs/{page}.md", "exec", IN_A_CELL, dont_inherit=True)
+            done = eval(program, names)  # noqa: S307 - our own page
+            if program.co_flags & CO_COROUTINE:
+                runner.run(done)
 
 
 def test_an_agent_with_two_tools_is_ten_lines(server: str, capsys: pytest.CaptureFixture[str]) -> None:

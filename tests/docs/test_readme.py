@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -92,13 +93,14 @@ def _commands() -> list[list[str]]:
     "command", [c for c in _commands() if c[:1] == ["streamparse"] and c[1] not in WITH_MORE], ids=" ".join
 )
 def test_a_command_of_the_documents_works(command: list[str], tmp_path: Path) -> None:
-    written = (".html", ".jsonl")
-    arguments = [str(tmp_path / word) if word.endswith(written) else word for word in command[1:]]
-    if "bench" in arguments:
-        arguments += ["--seconds", "0"]
-    recorded = (ROOT / "fixtures" / "recorded" / "llamacpp-text.body").read_bytes()
+    arguments = [*command[1:], *(("--seconds", "0") if "bench" in command else ())]
+    for name in ("body", "reads.jsonl"):
+        (tmp_path / "recorded").mkdir(exist_ok=True)
+        shutil.copy(ROOT / "fixtures" / "recorded" / f"llamacpp-paced.{name}", tmp_path / "recorded" / f"answer.{name}")
+    body = (tmp_path / "recorded" / "answer.body").read_bytes()
     run = [sys.executable, "-W", "error", "-m", "streamparse", *arguments]
-    done = subprocess.run(run, cwd=ROOT, input=recorded, capture_output=True, check=False, env=os.environ)
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(run, cwd=tmp_path, input=body, capture_output=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr.decode()
     assert done.stdout
 

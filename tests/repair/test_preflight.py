@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import streamparse as sp
 from streamparse.repair import GuardFailed, PathGuard, preflight
-from streamparse.repair.preflight import Gate
+from streamparse.repair.gate import Gate
 from streamparse.repair.review import judge
 from streamparse.schema.conversions import NO_CONVERSION, convert
 from streamparse.schema.validation import has_validator

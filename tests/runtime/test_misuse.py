@@ -10,7 +10,7 @@ from scripted import Scripted, says, stream
 import streamparse as sp
 from streamparse.runtime import model as model_module
 from streamparse.runtime.runner import RunnerOptions
-from streamparse.tools.tool import ToolOptions
+from streamparse.tools.declaration import ToolOptions
 
 pytestmark = pytest.mark.anyio
 
@@ -48,7 +48,11 @@ def test_a_run_with_nothing_to_ask_is_refused():
 @pytest.mark.parametrize(
     ("make", "keyword", "message"),
     [
-        (make_agent, "instructions", r"^Agent\(\) got an unexpected keyword argument 'instructions'$"),
+        (
+            make_agent,
+            "instructions",
+            r"^Agent\(\) got an unexpected keyword argument 'instructions'; known are: .*\bsystem,",
+        ),
         (make_agent, "limt", r"^Agent\(\) got .* 'limt'; did you mean 'limit'\?$"),
         (sp.tool, "efect", r"^tool\(\) got an unexpected keyword argument 'efect'; did you mean 'effect'\?$"),
     ],

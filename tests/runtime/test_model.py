@@ -157,7 +157,7 @@ def test_a_base_with_or_without_a_version_and_an_endpoint_are_all_asked(url: str
     ("arguments", "error", "message"),
     [
         (("ftp://x", "openai-chat", "m"), ValueError, "'ftp://x' is no http:// or https:// URL"),
-        (("x.example", "openai-chat", "m"), ValueError, "is no http:// or https:// URL"),
+        (("x.example:8", "openai-chat", "m"), ValueError, "'x.example:8' is no http:// or https:// URL"),
         (("http://x", "auto", "m"), ValueError, "requests of 'auto' are not known"),
         (("http://x", "ollama-generate", "m"), ValueError, "requests of the wire 'ollama-generate' are not known"),
         (("http://x", "gemini", "../x"), ValueError, "the model '../x' cannot be part of a path"),
@@ -312,9 +312,11 @@ async def test_a_redirect_is_an_error_and_the_key_goes_to_no_other_host(status: 
 async def test_a_server_that_is_not_there_is_a_failure_that_may_be_tried_again() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # and does not listen
-        async with sp.http_model(f"http://127.0.0.1:{taken.getsockname()[1]}", "openai-chat", "m") as model:
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        async with sp.http_model(f"{url}?key=secret", "openai-chat", "m") as model:
             with pytest.raises(httpx.ConnectError) as raised:
                 await model(request())
+    assert raised.value.__notes__ == [f"asked: {url}/v1/chat/completions"]
     failure = describe_failure(raised.value)
     assert (failure.status, failure.is_retryable) == (None, True)
 

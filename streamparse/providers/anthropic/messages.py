@@ -104,7 +104,7 @@ class Anthropic(Adapter):
             if get_str(block, "type") == "tool_result":
                 yield from list_text_losses(read_blocks(block.get("content")), place, block.get("is_error") is True)
 
-    def adapt_messages(self, messages: list[Message], _model: str, /) -> list[Message]:
+    def adapt_messages(self, messages: list[Message], _model: str, /, *, is_thinking: bool) -> list[Message]:  # noqa: ARG002
         return [*map(drop_last_thoughts, messages)]
 
     def _write_answer(self, parts: list[Part], lost: list[Loss]) -> list[JSONObject]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from hashlib import sha256
 from typing import Any, Final
@@ -102,14 +102,14 @@ class Bedrock(Adapter):
         cited = {"enabled": True} if part.cited else None
         return {"document": {**fields, **drop_empty(context=part.context, citations=cited)}}
 
-    def write_messages(self, messages: Iterable[Message], lost: list[Loss]) -> list[JSONObject]:
-        """Write a conversation; roles must alternate, so messages of one side that follow each other are one."""
-        written: list[JSONObject] = []
-        for message in super().write_messages(messages, lost):
-            if written and written[-1]["role"] == message["role"]:
-                message["content"] = [*written.pop()["content"], *message["content"]]
-            written.append(message)
-        return written
+    def join_messages(self, written: list[JSONObject], /) -> list[JSONObject]:
+        """Make a conversation; roles must alternate, so messages of one side that follow each other are one."""
+        joined: list[JSONObject] = []
+        for message in written:
+            if joined and joined[-1]["role"] == message["role"]:
+                message["content"] = [*joined.pop()["content"], *message["content"]]
+            joined.append(message)
+        return joined
 
     def read_message(self, written: Mapping[str, Any]) -> Message:
         role = get_str(written, "role")
@@ -128,7 +128,7 @@ class Bedrock(Adapter):
             others = [part for part in _read_result_parts(block) if not is_item(part, "json")]
             yield from list_text_losses(others, place, _has_failed(block))
 
-    def adapt_messages(self, messages: list[Message], _model: str, /) -> list[Message]:
+    def adapt_messages(self, messages: list[Message], _model: str, /, *, is_thinking: bool) -> list[Message]:  # noqa: ARG002
         return [*map(drop_last_thoughts, messages)]
 
     def _list_losses(self, message: Message, place: str) -> Iterator[Loss]:
@@ -228,11 +228,15 @@ _MODES = {"auto": "auto", "required": "any"}
 
 def _restrict(request: Request, lost: list[Loss]) -> Request:
     """Declare the tools that the conversation calls, where the request declares none."""
-    called = [call.name for message in request.messages for call in message.calls]
-    answered = [NO_NAME for message in request.messages if message.results]
-    if request.tools or not (called or answered):
+    if request.tools:
         return request
+    written = [block for message in request.written for block in message["content"]]
+    called = [call.name for message in request.messages for call in message.calls]
+    called += [block["toolUse"]["name"] for block in written if "toolUse" in block]
+    answered = [NO_NAME for message in request.messages if message.results]
     names = dict.fromkeys(called or answered)
+    if not names:
+        return request
     outcome = f"declared, without schemas, for the messages call them: {', '.join(names)}"
     lost.append(Loss("request", "", "tools", outcome[:_MAX_SHOWN], warning=True))
     return replace(request, tools=[DeclaredTool(Tool(name, parameters=_NO_SCHEMA)) for name in names])

@@ -81,7 +81,7 @@ class Cohere(OpenAI):
     def read_thought(self, written: Mapping[str, Any]) -> list[Part]:
         return [Thought(text) for block in get_objects(written.get("content")) if (text := get_str(block, "thinking"))]
 
-    def adapt_messages(self, messages: list[Message], _model: str, /) -> list[Message]:
+    def adapt_messages(self, messages: list[Message], _model: str, /, *, is_thinking: bool) -> list[Message]:  # noqa: ARG002
         """Make a plan without calls an answer's text."""
         return [
             message if message.calls else replace(message, parts=[*map(_make_plan_text, message.parts)])

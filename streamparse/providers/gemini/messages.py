@@ -168,7 +168,7 @@ class Gemini(Adapter):
             if get_str(part, "fileData", "fileUri") and not get_str(part, "fileData", "mimeType"):
                 yield Loss(place, "", "mimeType", "none is given: taken for that of an image", warning=True)
 
-    def adapt_messages(self, messages: list[Message], model: str, /) -> list[Message]:
+    def adapt_messages(self, messages: list[Message], model: str, /, *, is_thinking: bool) -> list[Message]:  # noqa: ARG002
         messages = move_media(messages, model, [])
         return [*map(sign_first_call, messages)] if SIGNING_MODELS.match(model) else messages
 

@@ -43,13 +43,13 @@ class DeepSeek(OpenAI):
     def write_thought(self, message: Message, _lost: list[Loss], /) -> JSONObject:
         return drop_empty(reasoning_content=message.thought)
 
-    def adapt_messages(self, messages: list[Message], _model: str, /) -> list[Message]:
+    def adapt_messages(self, messages: list[Message], _model: str, /, *, is_thinking: bool) -> list[Message]:
         """Give every answer a thought, once there is thought or a call: models that think refuse one without.
 
         Kimi refuses an empty one, too.
         https://api-docs.deepseek.com/guides/thinking_mode, https://github.com/charmbracelet/crush/issues/2696
         """
-        if not any(message.thought or message.calls for message in messages):
+        if not is_thinking:
             return messages
         return [
             replace(message, parts=[Thought(" "), *message.parts])
@@ -115,8 +115,8 @@ class Mistral(OpenAI):
     def write_message(self, message: Message, lost: list[Loss], /) -> list[JSONObject]:
         return list(_put_answers(super().write_message(message, lost)))
 
-    def write_messages(self, messages: Iterable[Message], lost: list[Loss]) -> list[JSONObject]:
-        return list(_put_answers(super().write_messages(messages, lost)))
+    def join_messages(self, written: list[JSONObject], /) -> list[JSONObject]:
+        return list(_put_answers(written))
 
     def read_message(self, written: Mapping[str, Any]) -> Message:
         message = super().read_message(written)
