@@ -26,6 +26,7 @@ from streamparse.testing import (
     redact,
     replaying,
 )
+from streamparse.testing.replay import Player
 
 RECORDED = Path(__file__).parents[2] / "fixtures" / "recorded"
 COMMAND = [sys.executable, "-m", "streamparse"]
@@ -224,6 +225,29 @@ def test_a_cut_that_changes_the_events_is_named() -> None:
         check_cuts(Bad, b"ab")
     body = (RECORDED / "ollama-chat-one-call.body").read_bytes()
     assert check_cuts(sp.StreamParser, body) == merge(parse(Recording.load(RECORDED / "ollama-chat-one-call")))
+
+
+def test_a_cut_that_loses_an_event_is_told_by_the_numbers() -> None:
+    class Forgetful:
+        """Ends with a refusal only if all came at once."""
+
+        def __init__(self) -> None:
+            self.fed: list[bytes] = []
+
+        def feed(self, chunk: bytes, /) -> list[sp.Event]:
+            self.fed.append(chunk)
+            return [sp.TextDelta(chunk.decode())]
+
+        def close(self) -> list[sp.Event]:
+            return [] if self.fed[1:] else [sp.RefusalDelta("no")]
+
+    with pytest.raises(AssertionError, match="1 events, and there were 2"):
+        check_cuts(Forgetful, b"ab")
+
+
+def test_a_player_without_recordings_is_refused() -> None:
+    with pytest.raises(ValueError, match="no recordings"):
+        Player([])
 
 
 def test_deltas_of_one_kind_and_one_call_are_joined() -> None:
