@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 
 import msgspec
 
@@ -44,14 +44,9 @@ class Diary:
         self._recorder: TurnRecorder | None = None
         self.is_reopened: bool = False  # it had ended, and somebody decided since
 
-    @contextmanager
-    def opened(self) -> Iterator[None]:
+    def opened(self) -> AbstractContextManager[object]:
         """Be the only writer, as long as the block.  Raises JournalBusy."""
-        if self._journal is None:
-            yield
-        else:
-            with self._journal.opened():
-                yield
+        return nullcontext() if self._journal is None else self._journal.opened()
 
     def silence(self) -> None:
         """Write nothing any more."""
@@ -156,13 +151,15 @@ class Diary:
                 self._journal.append(TurnEnded(number=number, at=at, is_answered=False, failure=failure, lost=lost))
             case loop.Resumed() if recorder is not None:
                 marks = recorder.find_marks(fact.results)
-                self._journal.append(TurnEnded(number=number, at=fact.at, waiting=fact.waiting, **marks))
+                self._journal.append(
+                    TurnEnded(number=number, at=fact.at, waiting=fact.waiting, waited=fact.waited, **marks)
+                )
             case loop.AnswerEnded() if recorder is not None:
                 marks = recorder.find_marks(fact.results)
                 response = None if recorder.has_response else clean_response(fact.response)
                 ended = TurnEnded(
                     number=number, at=fact.at, response=response, provider=fact.provider, model=fact.model,
-                    failure=fact.failure, waiting=fact.waiting, lost=lost, **marks,
+                    failure=fact.failure, waiting=fact.waiting, waited=fact.waited, lost=lost, **marks,
                 )  # fmt: skip
                 self._journal.append(ended)
 

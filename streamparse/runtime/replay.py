@@ -137,10 +137,10 @@ class Replay:
             return loop.RequestFailed(record.failure or ModelFailure(""), record.at)
         results = restore_results(turn, record)
         if turn.is_taken_up:
-            return loop.Resumed(results, record.at, record.waiting)
+            return loop.Resumed(results, record.at, record.waiting, record.waited)
         response = turn.response if record.response is None else record.response
         return loop.AnswerEnded(
-            response, record.at, results, record.provider, record.model, record.failure, record.waiting
+            response, record.at, results, record.provider, record.model, record.failure, record.waiting, record.waited
         )
 
 
