@@ -232,8 +232,7 @@ def rebuild_response(told: Sequence[events.Event]) -> ParsedResponse:
                 ]
             case events.ProviderItem(kind, data, index):
                 response.order.append(Mark("item", len(response.items), *place))
-                item = {"kind": kind, "data": data}
-                response.items.append(item if index is None else {**item, "index": index})
+                response.items.append({"kind": kind, "data": data, "index": index})
             case events.Error():
                 response.errors.append(event)
     response.broken_calls = [
@@ -264,17 +263,18 @@ def list_items(records: Iterable[Record]) -> Iterator[AgentItem]:
                         yield from fact.events if isinstance(fact, Read) else ()
                 yield from record.items
             case TurnEnded():
-                yield _show_turn(record, turn or OpenTurn(None), is_discarded=replay.loop.was_discarded)
+                yield _show_turn(record, turn or OpenTurn(None), replay.loop)
             case Ended(finish=finish):
                 yield RunEnd(
                     finish.output, finish.stopped_by, record.usage, record.approvals, record.refused, record.failure
                 )
 
 
-def _show_turn(record: TurnEnded, turn: OpenTurn, *, is_discarded: bool) -> TurnEnd:
+def _show_turn(record: TurnEnded, turn: OpenTurn, machine: loop.Loop) -> TurnEnd:
     model = 0 if turn.sent is None else turn.sent.model
     if not record.is_answered:
         return TurnEnd(record.number, ParsedResponse(), (), model, True, record.failure, record.lost)
     response = turn.response if record.response is None else record.response
     results = restore_results(turn, record)
-    return TurnEnd(record.number, response, results, model, is_discarded, record.failure, record.lost)
+    failure = record.failure if turn.is_taken_up else machine.failure
+    return TurnEnd(record.number, response, results, model, machine.was_discarded, failure, record.lost)

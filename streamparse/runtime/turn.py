@@ -167,8 +167,6 @@ class Turn:
         """Whether an answer that ended well has calls left that all wait for an approval, or behind one that does."""
         if not (self._done and self._source_over) or self._incomplete or self._stopped or not self._unanswered:
             return False
-        if any(call.occupies for call in self._live.values()):
-            return False
         return all(call.phase == "asked" or call.can_begin(self._now) for call in self._live.values())
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import re
@@ -16,6 +17,7 @@ from emitting import stream_of
 from serving import Upstream, proxied, serving
 
 from streamparse import proxy
+from streamparse.proxy.counters import Counters
 
 CHAT = "/v1/chat/completions"
 JSON = [("content-type", "application/json")]
@@ -110,6 +112,27 @@ def test_a_forwarded_address_is_believed_of_trusted_proxies_alone(
         with serving(front, proxy_headers=True, forwarded_allow_ips=trusted) as url:
             httpx.get(url + "/v1/files", headers={"x-forwarded-for": "203.0.113.9"}, timeout=60)
     assert _line(caplog).startswith(expected + ":")
+
+
+def test_the_calls_are_counted_by_their_dialects_wherever_they_stood() -> None:
+    counters = Counters()
+    for name, *labels in (("calls", "native", "field"), ("calls", "hermes", "bare"), ("calls", "hermes", "plain")):
+        counters.add(name, *labels)
+    counters.add("errors", "provider_error")
+    assert counters.list_calls() == [("hermes", 2), ("native", 1)]
+
+
+def test_a_web_socket_is_closed_at_once() -> None:
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return {"type": "websocket.connect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    asyncio.run(proxy.app("http://127.0.0.1:9")({"type": "websocket", "path": CHAT, "headers": []}, receive, send))
+    assert sent == [{"type": "websocket.close", "code": 1000}]
 
 
 def test_the_counters_are_read_by_prometheus() -> None:
