@@ -13,6 +13,8 @@ import anyio
 import httpx
 import pytest
 from serving import Upstream, serving
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from streamparse import proxy
 from streamparse.cli.proxy import make_timed_protocol
@@ -114,6 +116,41 @@ def test_a_head_after_an_answer_has_the_same_time() -> None:
         assert connection.recv(65_536).startswith(b"HTTP/1.1 200 ")
         connection.sendall(request[:9])
         assert b"HTTP/1.1" not in _read_all(connection)
+
+
+@pytest.mark.parametrize("base", [H11Protocol, HttpToolsProtocol])
+@pytest.mark.parametrize(
+    ("begun", "piece"),
+    [
+        (b"GET /", b"x"),
+        (b"GET /x HTTP/1.1\r\nhost: localhost\r\nx: ", b"x"),
+        (b"GET /x HTTP/1.1\r\nhost: localhost\r\n", b"name: value\r\n"),
+        (b"POST /x HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n0\r\n", b"name: value\r\n"),
+        (b"POST /x HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n0;", b"x"),
+    ],
+)
+def test_what_is_neither_a_request_nor_its_body_is_bounded(base: Any, begun: bytes, piece: bytes) -> None:
+    endless = piece * (25_000_000 // len(piece))
+    with (
+        serving(_front("http://127.0.0.1:9"), http=make_timed_protocol(60, base)) as url,
+        _connected(url, begun) as connection,
+        pytest.raises(ConnectionError),
+    ):
+        connection.sendall(endless)
+
+
+@pytest.mark.parametrize("base", [H11Protocol, HttpToolsProtocol])
+def test_a_large_body_in_small_chunks_is_no_head(base: Any) -> None:
+    upstream = Upstream([b"x"])
+    body = b"1\r\nx\r\n" * 50_000
+    head = b"POST /x HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n"
+    with (
+        serving(upstream) as server,
+        serving(_front(server), http=make_timed_protocol(60, base)) as url,
+        _connected(url, head + body + b"0\r\n\r\n") as connection,
+    ):
+        assert _read_all(connection).startswith(b"HTTP/1.1 200 ")
+    assert upstream.asked[0][3] == b"x" * 50_000
 
 
 def test_an_answer_may_take_longer_than_the_head_of_its_request() -> None:
