@@ -7,7 +7,7 @@
 | `opencode` | its whole configuration in one variable |
 | any other | the variables that the SDKs of OpenAI, Anthropic and Ollama read |
 
-Tried with Claude Code 2.1.197, Codex 0.169 and opencode 1.18.33.
+Tried with Claude Code 2.1.197, Codex 0.171 and opencode 1.18.33.
 """
 
 from __future__ import annotations
