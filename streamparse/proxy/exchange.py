@@ -257,4 +257,9 @@ def _describe_for_log(error: Exception) -> str:
 
 
 def _describe(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    """Describe a transport error for the client.
+
+    It leaves out the bytes that h11 quotes: they may be the rest of another client's answer.
+    """
+    text = str(error).partition(": bytearray(")[0]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
