@@ -10,6 +10,7 @@ Written to `demo-out/`: the page `timeline.html`, and the recording `turn.*`.
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,12 +21,13 @@ import httpx
 from demo_agent import measure_agent, replayed_agent, report_agent, served_agent
 from demo_turn import ANSWER, PADDING, Bench, closing_moments
 from demo_view import LiveView, report
-from live_server import CHAT, Read, Recording, is_available, replaying, running_server
+from live_server import CHAT, is_available, running_server
 
 import streamparse as sp
 from streamparse.cli.page import render
 from streamparse.cli.timeline import replay
 from streamparse.cli.timeline_model import Mark, Timeline, analyse
+from streamparse.testing import Recorder, Recording, replaying
 
 __all__ = ["main"]
 
@@ -57,7 +59,7 @@ def main() -> None:
         turn = anyio.run(_run_turn, source, backend=given.loop)
     timeline = _lay_out(turn)
     print(report(timeline, closing_moments(turn.recording), turn.bench.started))
-    turn.recording.save(given.out, "turn")
+    turn.recording.save(given.out)
     page = given.out / "timeline.html"
     page.write_text(render(timeline, "One turn, two tools"), encoding="utf-8")
     print(f"{_pace(turn)}\nThe timeline: {page}\n")
@@ -95,19 +97,18 @@ def _served(pad_layers: int) -> Iterator[Source]:
 
 @contextmanager
 def _replayed() -> Iterator[Source]:
-    recording = Recording.load(RECORDED, "llamacpp-paced")
+    recording = Recording.load(RECORDED / "llamacpp-paced")
     with replaying(recording) as url:
         yield Source(url, recording.request, "No server: a recording of one, played back at its own pace")
 
 
 async def _run_turn(source: Source) -> Turn:
     bench, view, results = Bench(), LiveView(), list[sp.ToolResult]()
-    body, reads = bytearray(), list[Read]()
+    recorder = Recorder(source.url + CHAT, json.dumps(source.request).encode(), clock=bench.now)
 
     async def listening(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         async for chunk in chunks:
-            reads.append(Read(bench.now(), len(chunk)))
-            body.extend(chunk)
+            recorder.read(chunk)
             yield chunk
 
     async with (
@@ -120,13 +121,13 @@ async def _run_turn(source: Source) -> Turn:
             view.show(bench.now(), item)
             if isinstance(item, sp.ToolResult):
                 results.append(item)
-    return Turn(Recording(CHAT, source.request, bytes(body), reads), results, bench)
+    return Turn(recorder.finish("turn", content_type="text/event-stream"), results, bench)
 
 
 def _pace(turn: Turn) -> str:
     """How fast the model wrote: llama.cpp sends each token by itself."""
     reads = turn.recording.reads
-    return f"The model wrote {len(reads) / (reads[-1].t - reads[0].t):.0f} tokens a second."
+    return f"The model wrote {len(reads) / (reads[-1].t - reads[0].t) * 1000:.0f} tokens a second."
 
 
 if __name__ == "__main__":

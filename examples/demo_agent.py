@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 
 import anyio
 import httpx
-from live_server import CHAT, Recording, replaying, running_proxy, running_server
+from live_server import CHAT, running_proxy, running_server
 
 import streamparse as sp
+from streamparse.testing import Recording, replaying
 
 __all__ = ["ANSWER", "MODES", "Run", "make_tools", "measure_agent", "replayed_agent", "report_agent", "served_agent"]
 
@@ -79,7 +80,7 @@ def served_agent(pad_layers: int = PADDING) -> Iterator[Source]:
 @contextmanager
 def replayed_agent(folder: Path) -> Iterator[Source]:
     """A recording of that turn."""
-    with replaying(Recording.load(folder, "llamacpp-proxied")) as url:
+    with replaying(Recording.load(folder / "llamacpp-proxied")) as url:
         yield Source(url, "Go on.")
 
 

@@ -12,9 +12,9 @@ from itertools import accumulate
 from typing import Any
 
 import anyio
-from live_server import Recording
 
 import streamparse as sp
+from streamparse.testing import Recording
 
 __all__ = ["ANSWER", "PADDING", "Bench", "closing_moments"]
 
@@ -67,7 +67,7 @@ class Bench:
 
 
 def closing_moments(recording: Recording) -> list[float]:
-    """When the last byte of each call was read, found without the parser: we know what the model was to say."""
+    """When the last byte of each call was read, in seconds: we know without the parser what the model was to say."""
     ends = [place for place in range(len(ANSWER)) if ANSWER.startswith("\n</tool_call>", place)]
     said, offset, closing = 0, 0, list[int]()
     for line in recording.body.splitlines(keepends=True):
@@ -77,4 +77,4 @@ def closing_moments(recording: Recording) -> list[float]:
         while len(closing) < len(ends) and said >= ends[len(closing)]:
             closing.append(offset)
     read_up_to = list(accumulate(read.n for read in recording.reads))
-    return [recording.reads[bisect_left(read_up_to, offset)].t for offset in closing]
+    return [recording.reads[bisect_left(read_up_to, offset)].t / 1000 for offset in closing]

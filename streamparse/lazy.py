@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
@@ -25,7 +26,8 @@ def export_lazily(
     def load(name: str) -> Any:
         if name not in places:
             place = f": it is in {package['__name__']}.{other[name]}" if name in other else ""
-            raise AttributeError(f"module {package['__name__']!r} has no attribute {name!r}{place}")
+            message = f"module {package['__name__']!r} has no attribute {name!r}{place}"
+            raise AttributeError(message, name=name, obj=sys.modules[package["__name__"]])
         value = package[name] = getattr(import_module(f"{package['__name__']}.{places[name]}"), name)
         return value
 

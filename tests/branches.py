@@ -28,8 +28,8 @@ __all__ = ["FOLDERS", "untraced"]
 
 HERE = Path(__file__).parent
 FOLDERS = frozenset({
-    "adapters", "cli", "coercion", "dialects", "emit", "frames", "json", "middleware", "negotiate", "proxy", "recover",
-    "repair", "rooms", "runtime", "streams", "tools", "wires",
+    "adapters", "bulk", "cli", "coercion", "dialects", "emit", "frames", "json", "middleware", "negotiate", "proxy",
+    "recover", "repair", "rooms", "runtime", "streams", "testing", "tools", "wires",
 })  # fmt: skip
 """Whose tests are traced."""
 

@@ -13,7 +13,7 @@ import uvicorn
 
 from streamparse import proxy
 
-__all__ = ["Upstream", "proxied", "serving"]
+__all__ = ["Upstream", "proxied", "read_body", "serving"]
 
 
 class _Server(uvicorn.Server):
@@ -52,7 +52,8 @@ class _Running:
     """An application that uvicorn runs in a thread of its own, on a free local port."""
 
     def __init__(self, application: Any, **options: Any):
-        options = {"port": 0, "log_level": "critical", "ws": "none", "lifespan": "auto", "loop": "asyncio"} | options
+        defaults = {"port": 0, "log_level": "critical", "ws": "none", "lifespan": "auto"}
+        options = defaults | {"loop": "asyncio", "http": "h11"} | options
         self.server = _Server(uvicorn.Config(application, **options))
         self.thread = threading.Thread(target=self.server.run)
         self.thread.start()
@@ -77,6 +78,15 @@ def serving(application: Any, **options: Any) -> Iterator[str]:
         _stop(running)
 
 
+async def read_body(receive: Any) -> bytes:
+    """The whole body of a request."""
+    body, more = b"", True
+    while more:
+        message = await receive()
+        body, more = body + message.get("body", b""), message.get("more_body", False)
+    return body
+
+
 class Upstream:
     """A server that answers every request with the same chunks, and keeps what it was asked.
 
@@ -98,10 +108,7 @@ class Upstream:
         """Answer one request."""
         if scope["type"] != "http":
             return
-        body, more = b"", True
-        while more:
-            message = await receive()
-            body, more = body + message.get("body", b""), message.get("more_body", False)
+        body = await read_body(receive)
         headers = {name.decode(): value.decode() for name, value in scope["headers"]}
         path = (scope["raw_path"] + (b"?" + scope["query_string"] if scope["query_string"] else b"")).decode()
         self.asked.append((scope["method"], path, headers, body))

@@ -8,19 +8,15 @@ llama.cpp's HTTP server, `scripted` writes the requests.  So the bytes are a rea
         response = httpx.post(server.url + "/v1/chat/completions", json=request)
 """
 
-from live_server.recording import CHAT, Read, Recording, record
-from live_server.replay import replaying
+from live_server.recording import CHAT, record
 from live_server.running import is_available, running_proxy, running_server
 from live_server.scripted import Scripted
 
 __all__ = [
     "CHAT",
-    "Read",
-    "Recording",
     "Scripted",
     "is_available",
     "record",
-    "replaying",
     "running_proxy",
     "running_server",
 ]

@@ -105,43 +105,47 @@ def log_to_stderr(level: int) -> None:
 def make_timed_protocol(seconds: float) -> type[asyncio.Protocol]:
     """Return uvicorn's HTTP protocol with a time limit for the head of a request.
 
-    uvicorn itself waits for ever.
+    uvicorn itself waits for ever.  h11, and not httptools where that is installed: with it uvicorn loses the body of a
+    request that asks for an upgrade, as those of Java's client do, and takes heads and trailers of any size.
     """
-    from uvicorn.protocols.http.auto import AutoHTTPProtocol  # noqa: PLC0415 - an extra
+    from uvicorn.protocols.http.h11_impl import H11Protocol  # noqa: PLC0415 - an extra
 
-    base: Any = AutoHTTPProtocol
+    return type("Timed", (_Timed, H11Protocol), {"seconds": seconds})
 
-    class Timed(base):  # type: ignore[misc]
-        _timer: asyncio.TimerHandle | None = None
 
-        def connection_made(self, transport: asyncio.Transport) -> None:
-            super().connection_made(transport)
+_PROTOCOL: Any = object  # uvicorn's, which is an extra
+
+
+class _Timed(_PROTOCOL):  # type: ignore[misc]
+    seconds: float
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._stop_waiting()
+        elif self._timer is None:
             self._wait()
 
-        def data_received(self, data: bytes) -> None:
-            super().data_received(data)
-            if self.cycle is not None and not self.cycle.response_complete:
-                self._stop_waiting()
-            elif self._timer is None:
-                self._wait()
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
 
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._stop_waiting()
-            super().connection_lost(exc)
+    def _wait(self) -> None:
+        self._timer = self.loop.call_later(self.seconds, self._abort_connection)
 
-        def _wait(self) -> None:
-            self._timer = self.loop.call_later(seconds, self._abort_connection)
+    def _stop_waiting(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
-        def _stop_waiting(self) -> None:
-            if self._timer is not None:
-                self._timer.cancel()
-                self._timer = None
-
-        def _abort_connection(self) -> None:
-            proxy.LOGGER.info("%s: no whole head of a request after %g seconds", self.client, seconds)
-            self.transport.abort()
-
-    return Timed
+    def _abort_connection(self) -> None:
+        proxy.LOGGER.info("%s: no whole head of a request after %g seconds", self.client, self.seconds)
+        self.transport.abort()
 
 
 def _is_worth_logging(record: logging.LogRecord) -> bool:

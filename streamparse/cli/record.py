@@ -17,10 +17,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from streamparse.cli.options import CommandError, name_in_errors, read_file
 from streamparse.testing import Recorder, Recording, list_recordings
 from streamparse.testing.recording import make_name
+from streamparse.testing.redaction import find_secrets, redact_target
 from streamparse.testing.replay import Player, make_server
 
 _READ_SIZE: Final = 64 * 1024  # bound: of one read; a server's write is smaller
@@ -36,7 +38,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     record.add_argument("-d", "--data", help="the body of the request, or @FILE; default: none, and a GET")
     record.add_argument("-H", "--header", action="append", default=[], metavar="NAME: VALUE", help="repeatable")
     record.add_argument("-o", "--output", default=".", metavar="DIR", help="where to write; default: this folder")
-    record.add_argument("--name", help="of the recording; default: of the host's path, and a number")
+    record.add_argument("--name", help="of the recording; default: the host and the path, and a number")
     record.set_defaults(run=_record)
     replay = commands.add_parser("replay", help="serve recordings over HTTP", description=__doc__)
     replay.add_argument("folder", type=Path, metavar="DIR", help="a folder of recordings")
@@ -53,7 +55,7 @@ def _record(arguments: argparse.Namespace) -> int:
         recorder, url, status, kind = _ask(words[0], arguments)
     else:
         recorder, url, status, kind = _run_command(words)
-    name = arguments.name or make_name(arguments.output, _URL.sub("", url) or url.partition("://")[2].partition("?")[0])
+    name = arguments.name or make_name(arguments.output, _name_source(url))
     recording = recorder.finish(name, status, kind)
     with name_in_errors(arguments.output):
         path = recording.save(arguments.output)
@@ -77,7 +79,7 @@ def _ask(url: str, arguments: argparse.Namespace) -> tuple[Recorder, str, int, s
         ) as response:
             for piece in response.iter_raw():
                 recorder.read(piece)
-            return recorder, url.partition("?")[0], response.status_code, response.headers.get("content-type", "")
+            return recorder, url, response.status_code, response.headers.get("content-type", "")
     except httpx.HTTPError as error:
         raise CommandError(f"{type(error).__name__}: {error}") from error
 
@@ -102,7 +104,13 @@ def _run_command(words: list[str]) -> tuple[Recorder, str, int, str]:
         raise CommandError(f"{words[0]}: {error.strerror or error}") from error
     if process.returncode:
         raise CommandError(f"{words[0]} ended with status {process.returncode}: nothing is recorded")
-    return recorder, url.partition("?")[0] or Path(words[0]).name, 200, ""
+    return recorder, url or Path(words[0]).name, 200, ""
+
+
+def _name_source(source: str) -> str:
+    """Return host and path of an address, without credentials; the name of a program stays."""
+    host = urlsplit(source).netloc.rpartition("@")[2]
+    return host + redact_target(source, find_secrets(source)).partition("?")[0] if host else source
 
 
 def _read_pieces(process: subprocess.Popen[bytes]) -> Iterator[bytes]:

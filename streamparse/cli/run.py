@@ -15,7 +15,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
@@ -65,13 +64,11 @@ def _run(arguments: argparse.Namespace) -> int:
 
 @contextmanager
 def _serve(application: proxy.Proxy) -> Iterator[str]:
-    """Serve on a free port of this machine, in a thread; give the URL."""
+    """Serve on a free port of this machine, in a thread; give the URL, where connections wait until it serves."""
     with listen("127.0.0.1", 0) as listener:
         server: Any = make_server(application, [])
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
-        while not server.started and thread.is_alive():
-            time.sleep(0.01)
         try:
             yield f"http://127.0.0.1:{listener.getsockname()[1]}"
         finally:

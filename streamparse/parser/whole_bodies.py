@@ -136,9 +136,7 @@ def _read_frames(framer: AutoFramer, data: bytes, most: int | None) -> tuple[lis
     frames = framer.feed(data[:most])
     if framer.error is None and most is not None and len(data) > most:
         return frames, FramingError("limit_total", f"the response exceeds {most} bytes", most)
-    if framer.error is None:
-        frames += framer.close()
-    return frames, framer.error
+    return frames + framer.close(), framer.error
 
 
 def _is_silent(text: str, framing: str, frames: list[Frame]) -> bool:

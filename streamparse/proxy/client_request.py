@@ -138,13 +138,17 @@ def _read_request(wire: str, request: dict[str, Any], body: bytes, settings: Set
     is_same = wire == settings.wire or (wire, settings.wire) == ("ollama-generate", "ollama-chat")
     understood = is_same and dialect is None
     several = _is_for_several(wire, request)
+    lost: list[Loss] = []
+    came, declared = request, dict[str, ClientTool]()
+    if wire == "openai-responses":
+        request, declared = flatten_tools(came, lost)
     tools = _read_tools(request)
     # Events have no place for several answers at once, or for the probabilities of tokens.
     if understood and (several or request.get("logprobs") or not tools or _parses_calls_itself(settings)):
         return ClientRequest(
             wire=wire,
-            request=request,
-            body=_fit(request, settings, body),
+            request=came,
+            body=_fit(came, settings, body),
             tools=Toolset(),
             streamed=streamed,
             changed=False,
@@ -152,12 +156,8 @@ def _read_request(wire: str, request: dict[str, Any], body: bytes, settings: Set
         )
     if several:
         raise RequestRefused("n: this server is asked in other words, of which one answer at a time can be read")
-    lost: list[Loss] = []
-    came, declared = request, dict[str, ClientTool]()
     if wire == "openai-responses":
         _refuse_stored(request)
-        request, declared = flatten_tools(request, lost)
-        tools = _read_tools(request)
     if understood:
         sent = _fit(request, settings, body if request == came else None)
     else:
@@ -176,16 +176,18 @@ def _read_request(wire: str, request: dict[str, Any], body: bytes, settings: Set
 
 def _fit(sent: dict[str, Any], settings: Settings, body: bytes | None = None) -> bytes:
     """Return a request for the model and the context that the server has; `body` is the same request as it came."""
-    changes: dict[str, Any] = {}
-    if settings.model and settings.wire != "gemini":  # whose path names the model
-        changes["model"] = settings.model
+    # The path of Gemini's requests names the model.
+    if settings.model and settings.wire != "gemini" and sent.get("model") != settings.model:
+        sent, body = {**sent, "model": settings.model}, None
+    if body is not None and not settings.context:
+        return body
+    encoded = msgspec.json.encode(sent)
     if settings.context:
         # The estimate may be far too large: an answer of one token would tell nobody why.
-        room = max(settings.context // _LEAST_ROOM, settings.context - estimate_tokens(sent))
-        changes |= _cut_limits(sent, room)
-    if body is not None and changes.items() <= sent.items():
-        return body
-    return msgspec.json.encode(sent | changes)
+        room = max(settings.context // _LEAST_ROOM, settings.context - estimate_tokens(encoded))
+        if cut := _cut_limits(sent, room):
+            return msgspec.json.encode(sent | cut)
+    return encoded if body is None else body
 
 
 def _cut_limits(sent: Mapping[str, Any], room: int) -> dict[str, Any]:
@@ -202,13 +204,13 @@ def _is_above(limit: Any, room: int) -> bool:
     return isinstance(limit, int) and limit > room
 
 
-def estimate_tokens(request: Mapping[str, Any]) -> int:
+def estimate_tokens(body: bytes) -> int:
     """Estimate the tokens of a request, rather too many than too few: a token for each three bytes of its JSON.
 
     An image in it counts as 1,500 tokens, whatever its size.
     """
-    body, images = _IMAGE.subn(b"", msgspec.json.encode(request))
-    return len(body) // 3 + images * _IMAGE_TOKENS
+    text, images = _IMAGE.subn(b"", body)
+    return len(text) // 3 + images * _IMAGE_TOKENS
 
 
 def declares_tools(path: str, body: bytes) -> bool:

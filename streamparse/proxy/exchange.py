@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, TypeAlias
+from math import inf
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import anyio
 
@@ -49,15 +51,20 @@ class Exchange:
         self._counters = counters
         self._send = access.send
         self._streaming: Rewriter | None = None
+        self._limit = anyio.CancelScope()
+        self._heard = time.monotonic()  # when the server was last heard; infinite while it is the client's turn
+        self._is_silent = False
 
     async def run(self, request: httpx.Request) -> None:
         """Send the request, and the answer on, for as long as the answer may take."""
         seconds = self._settings.answer_timeout
-        with anyio.move_on_after(seconds) as limit:
+        self._limit.deadline = anyio.current_time() + seconds
+        with self._limit:
             await self._run(request)
-        if limit.cancelled_caught:
+        if self._limit.cancelled_caught:
+            reason = "ReadTimeout" if self._is_silent else f"the answer was not whole after {seconds:g} seconds"
             with anyio.move_on_after(_FAREWELL_SECONDS):
-                await self._break_off(504, f"the answer was not whole after {seconds:g} seconds")
+                await self._break_off(504, reason)
 
     async def keep_alive(self) -> None:
         """Send a comment where a stream of events has been silent: what stands between may close an idle connection."""
@@ -67,6 +74,14 @@ class Exchange:
             writes_events = self._streaming is not None and _EVENTS in self._streaming.emitter.content_type
             if writes_events and self._access.status and self._access.size == before:
                 await self._send({"type": "http.response.body", "body": b": keep-alive\n\n", "more_body": True})
+
+    async def watch_server(self) -> None:
+        """Give up on a server that is silent for too long."""
+        seconds = self._settings.read_timeout
+        while (left := self._heard + seconds - time.monotonic()) > 0:
+            await anyio.sleep(min(left, seconds))
+        self._is_silent = True
+        self._limit.cancel()
 
     # -- inside ----------------------------------------------------------------------------------------
 
@@ -92,12 +107,16 @@ class Exchange:
 
         An answer that is passed on byte for byte has no end then: the ASGI server breaks the connection off.
         """
-        self._access.reason = reason or message
         if not self._access.status:
             await self._fail(status, message, reason)
         elif self._streaming is not None:
             rewriter, self._streaming = self._streaming, None
-            await self._send({"type": "http.response.body", "body": rewriter.abort(message)})
+            data = rewriter.abort(message)
+            self._note_answer(rewriter)
+            self._access.reason = reason or message
+            await self._send({"type": "http.response.body", "body": data})
+        else:
+            self._access.reason = reason or message
 
     async def _relay(self, response: httpx.Response) -> None:
         asked = self._asked
@@ -116,9 +135,21 @@ class Exchange:
         """Pass an answer on, byte for byte."""
         unread = [_UNREAD] if self._access.warning else []
         await start(self._send, response.status_code, [*keep_end_to_end(response.headers.raw), *unread])
-        async for chunk in response.aiter_raw():
+        async for chunk in self._listen(response.stream):
             await self._send({"type": "http.response.body", "body": chunk, "more_body": True})
         await finish(self._send)
+
+    def _read_body(self, response: httpx.Response) -> AsyncIterator[bytes]:
+        """Return the pieces of a body, decoded if it came compressed although it was not asked to."""
+        return self._listen(response.aiter_bytes() if "content-encoding" in response.headers else response.stream)
+
+    async def _listen(self, chunks: object) -> AsyncIterator[bytes]:
+        """Yield what the server sends; its silence counts only while it is waited for."""
+        self._heard = time.monotonic()
+        async for chunk in cast("AsyncIterable[bytes]", chunks):  # httpx does not say that its stream is asynchronous
+            self._heard = inf
+            yield chunk
+            self._heard = time.monotonic()
 
     async def _send_stream(self, response: httpx.Response, asked: ClientRequest) -> None:
         """Read the answer as it comes; what each piece gives is sent before the next is read.
@@ -127,7 +158,7 @@ class Exchange:
         """
         rewriter = asked.make_rewriter(self._settings)
         feed, send = rewriter.feed, self._send
-        chunks = _iterate_body(response)
+        chunks = self._read_body(response)
         self._streaming = rewriter
         headers = self._make_headers(response, asked, rewriter.emitter.content_type)
         await start(send, response.status_code, [*headers, _UNBUFFERED])
@@ -146,7 +177,7 @@ class Exchange:
 
     async def _send_whole(self, response: httpx.Response, asked: ClientRequest) -> None:
         rewriter = asked.make_rewriter(self._settings)
-        chunks = _iterate_body(response)
+        chunks = self._read_body(response)
         room, pieces = self._settings.max_answer, list[bytes]()
         may_stay = asked.wire == self._settings.wire
         async for chunk in chunks:
@@ -179,7 +210,7 @@ class Exchange:
             return
         rewriter = asked.make_rewriter(self._settings)
         try:
-            async for chunk in _iterate_body(response):
+            async for chunk in self._read_body(response):
                 rewriter.feed(chunk)
                 if rewriter.over:
                     break
@@ -211,11 +242,6 @@ class Exchange:
         await respond(self._send, status, *make_error_response(wire, status, "upstream_error", message))
 
 
-def _iterate_body(response: httpx.Response) -> AsyncIterator[bytes]:
-    """Return the pieces of a body, decoded if it came compressed although it was not asked to."""
-    return response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
-
-
 async def _drain(chunks: AsyncIterator[bytes]) -> None:
     """Read the rest of a body that should have none: only a connection whose body has ended can be used again.
 
@@ -235,4 +261,9 @@ def _describe_for_log(error: Exception) -> str:
 
 
 def _describe(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    """Describe a transport error for the client.
+
+    It leaves out the bytes that h11 quotes: they may be the rest of another client's answer.
+    """
+    text = str(error).partition(": bytearray(")[0]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

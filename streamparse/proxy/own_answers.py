@@ -87,7 +87,9 @@ async def answer_here(
             return _JSON, msgspec.json.encode({"version": _VERSION})
         return _JSON, _write_models(path, body, settings, await list_models())
     if path == _COUNT:
-        return _ESTIMATE, msgspec.json.encode({"input_tokens": estimate_tokens(_read_object(body))})
+        return _ESTIMATE, msgspec.json.encode(
+            {"input_tokens": estimate_tokens(msgspec.json.encode(_read_object(body)))}
+        )
     return _TEXT, counters.write().encode() if path == "/metrics" else b"ok\n"
 
 

@@ -6,7 +6,7 @@ All of it is decided once, when the call is whole: the arguments checked here ar
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 import msgspec
@@ -18,6 +18,7 @@ from streamparse.response import ToolCall
 from streamparse.runtime.call import Ending
 from streamparse.runtime.endings import refuse, refuse_doubtful
 from streamparse.tools import Tool
+from streamparse.unknown_names import check_keywords
 
 EVERYTHING: Final = "*"  # the lock that allows no other call at the same time
 
@@ -41,6 +42,11 @@ class Admitted(msgspec.Struct, frozen=True):
     changes: tuple[str, ...]
     locks: frozenset[str]
     needs_approval: bool
+
+
+def check_options(function: str, given: Iterable[str], known: Collection[str]) -> None:
+    """Raise TypeError for an unknown keyword; of old ones `read_allowed` says what is written now."""
+    check_keywords(function, [word for word in given if word not in OLD_KEYWORDS], known)
 
 
 def read_allowed(allow: Collection[Allowed], old: Mapping[str, object]) -> frozenset[Allowed]:

@@ -15,7 +15,7 @@ import anyio
 import msgspec
 
 from streamparse.negotiate import CapabilityLearner
-from streamparse.runtime.admission import OLD_KEYWORDS
+from streamparse.runtime.admission import check_options
 from streamparse.runtime.agent_items import RunResult
 from streamparse.runtime.agent_run import AgentRun
 from streamparse.runtime.agent_settings import (
@@ -32,7 +32,7 @@ from streamparse.runtime.agent_settings import (
 from streamparse.runtime.facts import ApprovalRequest
 from streamparse.runtime.history import History
 from streamparse.runtime.runner import CommonOptions
-from streamparse.runtime.stops import StopCondition
+from streamparse.runtime.stops import StopCondition, list_stops
 from streamparse.runtime.threads import find_event_loop
 from streamparse.tools import Tool, ToolContext, ToolError, Toolset, make_output_tool
 from streamparse.unknown_names import check_keywords
@@ -118,15 +118,14 @@ class Agent(Generic[Output]):
         approvals: Approvals | None = None,
         **runner: Unpack[CommonOptions],
     ) -> None:
-        named = [word for word in runner if word not in OLD_KEYWORDS]  # of these `ToolRunner` says what is written now
-        check_keywords("Agent", named, _KEYWORDS)
+        check_options("Agent", runner, _KEYWORDS)
         output_tool = None if output_type is str else make_output_tool(output_type)
         self._settings = AgentSettings(
             models=list_models(model),
             tools=add_output_tool(tools, output_tool),
             output_tool=output_tool,
             system=system,
-            stops=tuple(stop),
+            stops=list_stops(stop),
             settings=dict(settings or {}),
             prepare_history=prepare_history,
             ask_again=ask_again,

@@ -108,8 +108,8 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         self._clock = lambda: base() + offset
         self._runner = self._settings.make_runner(self._clock)
         self._restored = replay.turn
-        if replay.ended is not None and not self._diary.is_reopened:
-            for request in replay.ended.approvals:
+        if not self._diary.is_reopened:
+            for request in self._diary.asked:
                 self._requests.add(request)
         if self._diary.is_reopened:
             self._diary.note_taken_up(replay.at)
@@ -356,7 +356,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         turn = self._run_turn(answer, int(number), tier=tier, own=own, run_id=run_id)
         self._request = request = Request(self._loop.history, number=int(number), run_id=run_id)
         ended = await self._finish_answer(OpenAnswer(request, answer, turn))
-        return loop.Resumed(ended.results, ended.at, ended.waiting)
+        return loop.Resumed(ended.results, ended.at, ended.waiting, ended.waited)
 
     @property
     def _suspends(self) -> bool:
@@ -369,7 +369,8 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         own: RunOptions, run_id: str = "",
     ) -> Run:  # fmt: skip
         deadline = self._loop.deadline
-        left = None if deadline is None else max(deadline - self._clock(), 1e-6)
+        begun = next((fact.at for step in own.restored for fact in step.facts), self._clock())
+        left = None if deadline is None else max(deadline - begun, 1e-6)
         return self._runner.run(
             answer, deps=self._deps, run_id=run_id or self.id, turn=number, time_limit=left, tier=tier, only=only,
             own=own,
@@ -421,7 +422,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         self._learn(request, answer)
         return loop.AnswerEnded(
             answer.response, self._clock(), tuple(turn.results), request.provider, request.model, failure,
-            turn.waiting,
+            turn.waiting, turn.waited,
         )  # fmt: skip
 
     @contextmanager

@@ -18,7 +18,7 @@ from streamparse.runtime.loop import MAX_COMPLAINTS, Loop, Send
 from streamparse.runtime.model import Model, check_model
 from streamparse.runtime.request import Request, check_settings
 from streamparse.runtime.runner import CommonOptions, ToolRunner
-from streamparse.runtime.stops import MAX_TURNS, MaxStop, RunState, StopCondition, max_turns
+from streamparse.runtime.stops import MAX_TURNS, MaxStop, RunState, StopCondition, list_stops, max_turns
 from streamparse.tools import Tool, Toolset
 
 MAX_RESULT: Final = 32 * 1024  # bound: characters of a result; a larger one costs more than it tells, in every request
@@ -92,7 +92,7 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
         if (settings := own.get("settings")) is not None:
             changes["settings"] = {**self.settings, **settings}
         if (stop := own.get("stop")) is not None:
-            changes["stops"] = tuple(stop)
+            changes["stops"] = list_stops(stop)
         if (journal := own.get("journal")) is not None:
             changes["journal"] = Journal.of(journal)
         if decisions := own.get("decisions"):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 
 import msgspec
 
 from streamparse.loss import Loss
 from streamparse.response import ParsedResponse
-from streamparse.runtime import loop
+from streamparse.runtime import facts, loop
 from streamparse.runtime.agent_items import RunEnd
 from streamparse.runtime.agent_settings import AgentSettings
 from streamparse.runtime.answer import Answer, RestoredAnswer
@@ -42,16 +42,12 @@ class Diary:
         self._settings = settings
         self._journal = settings.journal
         self._recorder: TurnRecorder | None = None
+        self.asked: tuple[facts.ApprovalRequest, ...] = ()  # what a run asks that has ended with that
         self.is_reopened: bool = False  # it had ended, and somebody decided since
 
-    @contextmanager
-    def opened(self) -> Iterator[None]:
+    def opened(self) -> AbstractContextManager[object]:
         """Be the only writer, as long as the block.  Raises JournalBusy."""
-        if self._journal is None:
-            yield
-        else:
-            with self._journal.opened():
-                yield
+        return nullcontext() if self._journal is None else self._journal.opened()
 
     def silence(self) -> None:
         """Write nothing any more."""
@@ -77,9 +73,13 @@ class Diary:
             replay.take(record)
         if replay.turn is not None:
             check_tools(began, self._settings.tools, replay.turn.open_names)
-        self._take_decisions(decisions, replay, {*find_requests(records)})
-        waiting = replay.loop.history.waiting
-        self.is_reopened = replay.ended is not None and any(each.key in replay.decisions for each in waiting)
+        requests = find_requests(records)
+        self._take_decisions(decisions, replay, {*requests})
+        waiting, finish = replay.loop.history.waiting, replay.loop.finish
+        # Its end may not be written: the process ended right before.
+        is_put_off = finish is not None and finish.stopped_by == "approval"
+        self.is_reopened = is_put_off and any(each.key in replay.decisions for each in waiting)
+        self.asked = (*requests.values(),) if is_put_off else ()
         if self.is_reopened:
             check_tools(began, self._settings.tools, {each.name for each in waiting})
         return replay
@@ -156,13 +156,15 @@ class Diary:
                 self._journal.append(TurnEnded(number=number, at=at, is_answered=False, failure=failure, lost=lost))
             case loop.Resumed() if recorder is not None:
                 marks = recorder.find_marks(fact.results)
-                self._journal.append(TurnEnded(number=number, at=fact.at, waiting=fact.waiting, **marks))
+                self._journal.append(
+                    TurnEnded(number=number, at=fact.at, waiting=fact.waiting, waited=fact.waited, **marks)
+                )
             case loop.AnswerEnded() if recorder is not None:
                 marks = recorder.find_marks(fact.results)
                 response = None if recorder.has_response else clean_response(fact.response)
                 ended = TurnEnded(
                     number=number, at=fact.at, response=response, provider=fact.provider, model=fact.model,
-                    failure=fact.failure, waiting=fact.waiting, lost=lost, **marks,
+                    failure=fact.failure, waiting=fact.waiting, waited=fact.waited, lost=lost, **marks,
                 )  # fmt: skip
                 self._journal.append(ended)
 

@@ -143,6 +143,7 @@ class TurnEnded(_Record, frozen=True, tag="turn"):
     model: str = ""
     failure: ModelFailure | None = None
     waiting: tuple[WaitingCall, ...] = ()
+    waited: float = 0.0
     lost: tuple[Loss, ...] = ()
 
 

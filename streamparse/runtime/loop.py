@@ -121,7 +121,7 @@ class Loop:
         self._last_reason: str | None = None  # of the stop that asks for one more answer, without calls
         self._tools_in_prompt = False
         self.run_id = run_id
-        self._started = 0.0
+        self._started = 0.0  # later by what was waited for approvals: that counts for no limit
         self._now = 0.0
         self._number = -1  # of the latest request
         self._model = 0
@@ -135,6 +135,8 @@ class Loop:
         """Take in a fact; return the command that follows, or None while something else is awaited."""
         self._now = max(self._now, fact.at)
         command: Command | None
+        if isinstance(fact, (AnswerEnded, Resumed)):
+            self._started += fact.waited
         match fact:
             case Started():
                 self._started, self.history, self._given = fact.at, fact.history, len(fact.history.entries)

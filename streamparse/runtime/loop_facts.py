@@ -36,6 +36,7 @@ class AnswerEnded(msgspec.Struct, frozen=True, tag=True):
 
     `provider` names whose words it came in, `model` who said them.  `failure` is what broke the connection, even
     after the end of the answer.  `waiting` are calls that wait for an approval that nobody was there to give.
+    `waited` are the seconds in which nothing happened but that somebody was asked for one.
     """
 
     response: ParsedResponse
@@ -45,6 +46,7 @@ class AnswerEnded(msgspec.Struct, frozen=True, tag=True):
     model: str = ""
     failure: ModelFailure | None = None
     waiting: tuple[WaitingCall, ...] = ()
+    waited: float = 0.0
 
 
 class Decided(msgspec.Struct, frozen=True, tag=True):
@@ -54,11 +56,15 @@ class Decided(msgspec.Struct, frozen=True, tag=True):
 
 
 class Resumed(msgspec.Struct, frozen=True, tag=True):
-    """Calls of the latest answer that waited for an approval have their results; `waiting` are those that still do."""
+    """Calls of the latest answer that waited for an approval have their results; `waiting` are those that still do.
+
+    `waited` is that of `AnswerEnded`.
+    """
 
     results: tuple[ToolResult, ...]
     at: float
     waiting: tuple[WaitingCall, ...] = ()
+    waited: float = 0.0
 
 
 class Spent(msgspec.Struct, frozen=True, tag=True):

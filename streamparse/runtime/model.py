@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -259,20 +259,15 @@ def build_model(
     return HTTPModel(endpoint, client)
 
 
-@asynccontextmanager
-async def open_model(model: Model | NegotiatedFormat) -> AsyncIterator[Model]:
-    """Give what can be called, for as long as the block; an `HTTPModel` that is not entered gets a client.
+def open_model(model: Model | NegotiatedFormat) -> AbstractAsyncContextManager[Model]:
+    """Return a block that gives what can be called; an `HTTPModel` that is not entered gets a client for it.
 
     Raises ValueError for a profile that names no URL or no model; TypeError for anything else that is not a model.
     """
     check_model(model)
     if isinstance(model, NegotiatedFormat):
         model = build_model(model)
-    if isinstance(model, HTTPModel):
-        async with model.open() as opened:
-            yield opened
-    else:
-        yield model
+    return model.open() if isinstance(model, HTTPModel) else nullcontext(model)
 
 
 def check_model(model: object) -> None:

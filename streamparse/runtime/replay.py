@@ -52,10 +52,16 @@ class OpenTurn(msgspec.Struct):
 
     @property
     def taken(self) -> list[TakenStep]:
-        """The same by steps.  Raises ChangedRun if something in them was hidden."""
+        """The same by steps, for another process.  Raises ChangedRun if something in them was hidden.
+
+        What was put off asks again there: that it was, and who asked, is only known once the turn has its end.
+        """
         if any(step.is_redacted for step in self.steps):
             raise ChangedRun("what was redacted in this journal is missing: its latest turn cannot go on")
-        return [TakenStep([*unpack_facts(step)], step.began) for step in self.steps]
+        return [
+            TakenStep([fact for fact in unpack_facts(step) if not isinstance(fact, facts.Suspended)], step.began)
+            for step in self.steps
+        ]
 
     @property
     def events(self) -> list[events.Event]:
@@ -137,10 +143,10 @@ class Replay:
             return loop.RequestFailed(record.failure or ModelFailure(""), record.at)
         results = restore_results(turn, record)
         if turn.is_taken_up:
-            return loop.Resumed(results, record.at, record.waiting)
+            return loop.Resumed(results, record.at, record.waiting, record.waited)
         response = turn.response if record.response is None else record.response
         return loop.AnswerEnded(
-            response, record.at, results, record.provider, record.model, record.failure, record.waiting
+            response, record.at, results, record.provider, record.model, record.failure, record.waiting, record.waited
         )
 
 
@@ -226,8 +232,7 @@ def rebuild_response(told: Sequence[events.Event]) -> ParsedResponse:
                 ]
             case events.ProviderItem(kind, data, index):
                 response.order.append(Mark("item", len(response.items), *place))
-                item = {"kind": kind, "data": data}
-                response.items.append(item if index is None else {**item, "index": index})
+                response.items.append({"kind": kind, "data": data, "index": index})
             case events.Error():
                 response.errors.append(event)
     response.broken_calls = [
@@ -258,17 +263,18 @@ def list_items(records: Iterable[Record]) -> Iterator[AgentItem]:
                         yield from fact.events if isinstance(fact, Read) else ()
                 yield from record.items
             case TurnEnded():
-                yield _show_turn(record, turn or OpenTurn(None), is_discarded=replay.loop.was_discarded)
+                yield _show_turn(record, turn or OpenTurn(None), replay.loop)
             case Ended(finish=finish):
                 yield RunEnd(
                     finish.output, finish.stopped_by, record.usage, record.approvals, record.refused, record.failure
                 )
 
 
-def _show_turn(record: TurnEnded, turn: OpenTurn, *, is_discarded: bool) -> TurnEnd:
+def _show_turn(record: TurnEnded, turn: OpenTurn, machine: loop.Loop) -> TurnEnd:
     model = 0 if turn.sent is None else turn.sent.model
     if not record.is_answered:
         return TurnEnd(record.number, ParsedResponse(), (), model, True, record.failure, record.lost)
     response = turn.response if record.response is None else record.response
     results = restore_results(turn, record)
-    return TurnEnd(record.number, response, results, model, is_discarded, record.failure, record.lost)
+    failure = record.failure if turn.is_taken_up else machine.failure
+    return TurnEnd(record.number, response, results, model, machine.was_discarded, failure, record.lost)

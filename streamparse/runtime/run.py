@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import (
     AsyncIterator,
     Awaitable,
@@ -84,15 +83,17 @@ class Run(AsyncIterator[Item]):
         self._open_calls: dict[int, OpenCall] = {}
         self._jobs: dict[int, Job] = {}  # those whose functions have not returned
         self._requested: dict[str, ApprovalRequest] = {}
-        self._scope = anyio.CancelScope()
+        self._tasks = anyio.create_task_group()
         self._reading = anyio.CancelScope()
-        self._settled = anyio.Event()
-        self._over = anyio.Event()
+        self.is_over: bool = False  # nothing runs any more; items may still be there
+        # Events are made once they are waited for: most runs wait for none of them, and each is a kilobyte.
+        self._settled: anyio.Event | None = None
+        self._over: anyio.Event | None = None
         self._host = own.host
         self._recorder = own.recorder
         self._suspends = own.suspends  # once all that is left waits for an approval
         self._decisions = dict(own.decisions)  # that were made before the call asked, by key
-        self._decided: deque[facts.Approval] = deque()
+        self._decided: list[facts.Approval] = []
         self._is_restored = bool(own.restored)  # the turn goes on after the program that ran it has ended
         self._fault: Exception | None = None  # that nothing could be taken down
         self._unbegun = 0  # calls whose task has not had its first step
@@ -101,6 +102,11 @@ class Run(AsyncIterator[Item]):
     def results(self) -> list[ToolResult]:
         """The results there are so far, in call order; once the run is over, one for each call, broken ones too."""
         return self._turn.results
+
+    @property
+    def waited(self) -> float:
+        """The seconds in which all that was left waited for an approval."""
+        return self._turn.waited
 
     @property
     def waiting(self) -> tuple[WaitingCall, ...]:
@@ -117,11 +123,6 @@ class Run(AsyncIterator[Item]):
 
     def __anext__(self) -> Awaitable[Item]:
         return self._buffer.take()
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing runs any more; items may still be there."""
-        return self._over.is_set()
 
     def take_now(self) -> list[Item]:
         """Return the items that have come, without waiting."""
@@ -147,39 +148,44 @@ class Run(AsyncIterator[Item]):
 
     def stop(self) -> None:
         """Cancel what still runs, and answer its calls with an error."""
-        if not self._over.is_set():
+        if not self.is_over:
             self._submit(facts.Cancelled(self._clock()))
-        self._scope.cancel()
+        self._tasks.cancel_scope.cancel()
 
     async def aclose(self) -> None:
         """Stop, and wait until no task is left and the source is closed."""
         self.stop()
-        await self._over.wait()
+        if not self.is_over:
+            self._over = self._over or anyio.Event()
+            await self._over.wait()
 
     async def work(self) -> None:
         """Read the source and run the tools, until all is over or `stop` is called."""
         failure: Failure | None = None
         try:
-            with self._scope:
-                async with anyio.create_task_group() as self._tasks:
-                    for index, job in self._jobs.items():
-                        self._tasks.start_soon(self._await_end, index, 1, job, name=f"end of {job.name}")
-                    if self._is_restored:
-                        self._submit(facts.Restarted(self._clock()))
-                    if self._turn.is_limited:  # its time begins now, also if no event ever comes
-                        self._submit(facts.Woke(self._clock()))
-                    with self._reading:
-                        failure = await attempt(self._read)
-                    self._submit(facts.SourceEnded(self._clock()))
+            async with self._tasks:
+                for index, job in self._jobs.items():
+                    self._tasks.start_soon(self._await_end, index, 1, job, name=f"end of {job.name}")
+                if self._is_restored:
+                    self._submit(facts.Restarted(self._clock()))
+                if self._turn.is_limited:  # its time begins now, also if no event ever comes
+                    self._submit(facts.Woke(self._clock()))
+                with self._reading:
+                    failure = await attempt(self._read)
+                self._submit(facts.SourceEnded(self._clock()))
+                if not self._turn.is_settled:
+                    self._settled = anyio.Event()
                     await self._settled.wait()
-                    self._tasks.cancel_scope.cancel()  # those that wait for a time
+                self._tasks.cancel_scope.cancel()  # those that wait for a time
         finally:
             if not self._turn.is_settled:
                 self._submit(facts.Cancelled(self._clock()))
                 for execution in list(self._executions.values()):
                     self._submit_outcome(execution, None)
             self._buffer.close(self._fault or (failure.error if failure is not None else None))
-            self._over.set()
+            self.is_over = True
+            if self._over is not None:
+                self._over.set()
 
     async def _read(self) -> None:
         try:
@@ -271,7 +277,7 @@ class Run(AsyncIterator[Item]):
     def _break_off(self, error: Exception) -> None:
         """End the run at once, before anything is done that was not taken down."""
         self._fault = error
-        self._scope.cancel()
+        self._tasks.cancel_scope.cancel()
 
     def _do(self, commands: Iterable[facts.Command]) -> None:
         for command in commands:
@@ -296,10 +302,10 @@ class Run(AsyncIterator[Item]):
         if self._turn.is_stopped:
             self._reading.cancel()
         while self._decided:
-            self._submit(self._decided.popleft())
+            self._submit(self._decided.pop(0))
         if self._suspends and not (self._executions or self._decided) and self._turn.is_waiting:
             self._submit(facts.Suspended(self._clock()))
-        if self._turn.is_settled:
+        if self._turn.is_settled and self._settled is not None:
             self._settled.set()
 
     async def _wake(self, at: float) -> None:
@@ -312,7 +318,7 @@ class Run(AsyncIterator[Item]):
         requested = self._requested.pop(request.key, None)
         if requested is None:
             raise ValueError(f"this run does not wait for an answer about the call {request.call_id!r}")
-        if not self._over.is_set():  # the index is ours: a request may come back from somewhere else
+        if not self.is_over:  # the index is ours: a request may come back from somewhere else
             self._submit(facts.Approval(requested.index, granted, self._clock(), why))
 
     # -- tools -----------------------------------------------------------------------------------------

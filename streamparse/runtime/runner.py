@@ -14,7 +14,7 @@ import anyio.abc
 
 from streamparse.limits import MIB
 from streamparse.repair import Gate, Guard
-from streamparse.runtime.admission import Allowed, read_allowed
+from streamparse.runtime.admission import Allowed, check_options, read_allowed
 from streamparse.runtime.run import Batch, Run, Settings
 from streamparse.runtime.run_options import RunOptions
 from streamparse.runtime.steps import restore_turn
@@ -91,6 +91,7 @@ class ToolRunner:
         wall_clock: Callable[[], float] = time.time,
         **old: Never,
     ) -> None:
+        check_options("ToolRunner", old, RunnerOptions.__annotations__)
         gate = Gate(tools, tier=tier, coerce=coerce, sanitise=sanitise, guards=guards)
         gate.require_validator()
         _check_counts(limit=limit, max_buffered=max_buffered, max_result=max_result)

@@ -7,7 +7,7 @@ request, and never when the model has just given its output.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final, TypeAlias
 
 import msgspec
@@ -35,6 +35,17 @@ class RunState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 StopCondition: TypeAlias = Callable[[RunState], str | None]
+
+
+def list_stops(given: Iterable[StopCondition]) -> tuple[StopCondition, ...]:
+    """Return the stops; raises TypeError for what is no list of functions."""
+    if callable(given):
+        raise TypeError("stop is a list: write stop=[max_turns(20)]")
+    stops = tuple(given)
+    for stop in stops:
+        if not callable(stop):
+            raise TypeError(f"a stop is a function of the run's state, such as max_turns(20), not {stop!r}")
+    return stops
 
 
 class MaxStop(msgspec.Struct, frozen=True):

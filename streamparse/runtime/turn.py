@@ -61,9 +61,10 @@ class Turn:
 
     `tools` are those of the parser, or a `Gate` that calls must pass.  `limit` is how many functions run at one time.
     `timeout` is the seconds of each attempt, unless the tool says otherwise; `time_limit` those of the whole run, from
-    its first fact.  `run_id` and `number` (the turn's in its run) make the idempotency keys.  `epoch` is
-    the time, in seconds since 1970, at which the clock of the facts showed 0: with it the results say when their calls
-    were made.  `asks` are the indexes of calls that need approval whatever their tools say.
+    its first fact, without those in which all that was left waited for an approval (`waited`).  `run_id` and `number`
+    (the turn's in its run) make the idempotency keys.  `epoch` is the time, in seconds since 1970, at which the clock
+    of the facts showed 0: with it the results say when their calls were made.  `asks` are the indexes of calls that
+    need approval whatever their tools say.
     The other options are those of `ToolRunner`.
     """
 
@@ -92,6 +93,8 @@ class Turn:
         self._asks = frozenset(asks)
         self._now = float("-inf")
         self._over_at: float | None = None  # when the time of the whole run is over
+        self.waited: float = 0.0
+        self._waits = False  # since the latest fact all that is left waits for an approval
         self._alarm = Alarm()
         self._commands: list[facts.Command] = []
         self._calls: dict[int, Call] = {}
@@ -113,7 +116,7 @@ class Turn:
         if self._over_at is None and self._time_limit is not None:
             self._over_at = fact.at + self._time_limit
             self._changed = True
-        self._now = max(self._now, fact.at)
+        self._pass_time(fact.at)
         if not isinstance(fact, (facts.Returned, facts.Abandoned)):
             self._end_if_over()
         elif self._is_over() and not self._done:  # what has ended is not to be cancelled, but its result says this
@@ -124,7 +127,16 @@ class Turn:
             self._end_due_calls()
         if self._changed:
             self._begin_ready_calls()
+        self._waits = self.is_waiting
         return commands
+
+    def _pass_time(self, at: float) -> None:
+        if self._waits and at > self._now:
+            self.waited += at - self._now
+            if self._over_at is not None:
+                self._over_at += at - self._now
+                self._changed = True
+        self._now = max(self._now, at)
 
     @property
     def results(self) -> list[ToolResult]:
@@ -154,8 +166,6 @@ class Turn:
     def is_waiting(self) -> bool:
         """Whether an answer that ended well has calls left that all wait for an approval, or behind one that does."""
         if not (self._done and self._source_over) or self._incomplete or self._stopped or not self._unanswered:
-            return False
-        if any(call.occupies for call in self._live.values()):
             return False
         return all(call.phase == "asked" or call.can_begin(self._now) for call in self._live.values())
 
@@ -484,7 +494,7 @@ class Turn:
         if any(call.phase == "ready" or call.opening == "offered" for call in self._live.values()):
             for call in choose_next(self._live.values(), self._limit, self._now):
                 self._commands.append(call.open() if call.opening == "offered" else call.begin(self._now))
-        moments = [] if self._over_at is None or self._stopped else [self._over_at]
+        moments = [] if self._over_at is None or self._stopped or self.is_waiting else [self._over_at]
         due = (find_due(call, self._now) for call in self._live.values())
         wake = self._alarm.set([*moments, *(moment for moment in due if moment is not None)])
         if wake is not None:

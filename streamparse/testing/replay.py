@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BufferedIOBase
 from threading import Lock, Thread
 from typing import Any
 
@@ -74,7 +77,11 @@ def make_server(player: Player, speed: float, host: str, port: int) -> Threading
         protocol_version = "HTTP/1.1"
 
         def answer(self) -> None:
-            content = self.rfile.read(int(self.headers.get("content-length") or 0))
+            try:
+                content = _read_content(self.headers, self.rfile)
+            except ValueError:
+                self.send_error(400)
+                return
             recording = player.choose(self.path, content)
             chunks = pace(recording.chunks(), speed)
             self.send_response(recording.status)
@@ -91,7 +98,27 @@ def make_server(player: Player, speed: float, host: str, port: int) -> Threading
         def log_message(self, format: str, *args: object) -> None:
             """Say nothing."""
 
-    return ThreadingHTTPServer((host, port), Handler)
+    return _Server((host, port), Handler)
+
+
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a client that left."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
+def _read_content(headers: Message, file: BufferedIOBase) -> bytes:
+    """Read the body of a request; raises ValueError if it cannot be told where it ends."""
+    if headers.get("transfer-encoding", "").lower() != "chunked":
+        return file.read(int(headers.get("content-length") or 0))
+    pieces = []
+    while size := int(file.readline().partition(b";")[0], 16):
+        pieces.append(file.read(size))
+        file.readline()
+    while file.readline().strip():  # trailers
+        pass
+    return b"".join(pieces)
 
 
 @contextmanager

@@ -182,6 +182,13 @@ def test_whether_a_model_thinks_is_said_where_it_can_be() -> None:
     assert (leveled.result["reasoning_effort"], leveled.lost) == ("high", [])
 
 
+@pytest.mark.parametrize(("config", "thinks"), [({"thinkingBudget": 0}, False), ({"includeThoughts": True}, True)])
+def test_whether_gemini_is_to_think_is_said_to_others(config: dict[str, Any], thinks: bool) -> None:
+    asked = {"contents": [{"parts": [{"text": "Hi"}]}], "generationConfig": {"thinkingConfig": config}}
+    translated = translate_request(asked, "gemini", "ollama")
+    assert (translated.result["think"], translated.lost) == (thinks, [])
+
+
 @pytest.mark.parametrize(
     ("source", "settings", "told"),
     [

@@ -57,6 +57,31 @@ def test_each_line_of_a_batch_of_anthropic_is_a_row_with_its_id(tmp_path: Path) 
     assert rows[2]["error_messages"] == ["the request was expired"]
 
 
+def test_each_line_of_a_batch_of_bedrock_is_a_row_with_its_id(tmp_path: Path) -> None:
+    lines = [
+        {"recordId": "one", "modelInput": {"max_tokens": 9}, "modelOutput": MESSAGE},
+        {"recordId": "two", "modelInput": {}, "error": {"errorCode": 400, "errorMessage": "No"}},
+    ]
+    rows = parse(lines, tmp_path)
+    assert [(row["custom_id"], row["content"], row["wire"], row["error_codes"]) for row in rows] == [
+        ("one", "Hi", "anthropic", []),
+        ("two", "", None, ["provider_error"]),
+    ]
+
+
+def test_the_body_of_a_result_may_be_a_stream(tmp_path: Path) -> None:
+    chunk = {"choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": "stop"}]}
+    body = f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n"
+    [row] = parse([{"custom_id": "one", "response": {"status_code": 200, "body": body}}], tmp_path)
+    assert (row["custom_id"], row["content"], row["ok"], row["error_codes"]) == ("one", "Hi", True, [])
+
+
+def test_a_line_with_an_id_and_no_result_is_an_error_and_keeps_its_place(tmp_path: Path) -> None:
+    rows = parse([*OPENAI[:1], {"custom_id": "two", "response": None, "error": None}, OPENAI[1]], tmp_path)
+    assert [row["error_codes"] for row in rows] == [[], ["unreadable"], ["provider_error"]]
+    assert (rows[1]["custom_id"], rows[1]["error_messages"]) == ("two", ["the line is no result of a batch"])
+
+
 def test_a_name_with_dots_leads_inside_a_column(tmp_path: Path) -> None:
     rows = parse(OPENAI[:2], tmp_path, column="response.body")
     assert [(row["custom_id"], row["call_names"]) for row in rows] == [("one", ["look"]), ("two", [])]

@@ -47,6 +47,17 @@ def test_a_call_that_was_taken_back_is_only_counted() -> None:
     assert (row.call_names, row.revoked_calls, row.content) == ([], 1, "no")
 
 
+def test_what_the_filters_say_is_json_and_absent_where_they_say_nothing() -> None:
+    rating = {"category": "HARM_CATEGORY_HARASSMENT", "probability": "LOW"}
+    candidate = {"content": {"parts": [{"text": "Hi"}]}, "finishReason": "STOP", "safetyRatings": [rating]}
+    row = RowMaker("gemini").parse(json.dumps({"candidates": [candidate]}).encode())
+    assert row.safety is not None
+    assert "HARM_CATEGORY_HARASSMENT" in row.safety
+    json.loads(row.safety)
+    assert row.content_filters is None
+    assert RowMaker().parse(PROSE).safety is None
+
+
 def test_the_wire_the_dialects_and_the_tools_are_those_that_are_given() -> None:
     text = '{"name": "look", "arguments": {"a": 1}}'
     body = (

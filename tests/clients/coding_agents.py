@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 
-from serving import serving
+from serving import read_body, serving
 
 __all__ = ["AGENTS", "Agent", "run_agent"]
 
@@ -61,10 +61,7 @@ class StrictServer:
         """Answer one request."""
         if scope["type"] != "http":
             return
-        body, more = b"", True
-        while more:
-            message = await receive()
-            body, more = body + message.get("body", b""), message.get("more_body", False)
+        body = await read_body(receive)
         status, kind, written = self._answer(json.loads(body)) if body else (200, b"application/json", _MODELS)
         await send({"type": "http.response.start", "status": status, "headers": [(b"content-type", kind)]})
         await send({"type": "http.response.body", "body": written})

@@ -32,6 +32,43 @@ def test_at_most_256_blanks_belong_to_the_calls_around_them(size: int, kept: boo
     assert _read(f"{CALL}{' ' * size}{CALL}") == (2, " " * size if kept else "")
 
 
+def test_a_read_that_ends_with_very_many_blanks_leaves_what_follows_them_as_it_is_in_one_read() -> None:
+    before, quoted = f"a\n{CALL}\n\n{' ' * 1100}", CALL.replace("\n", "")
+    for pieces in ([before + quoted], [before, quoted]):
+        events = events_of(sp.TextParser(["hermes"], tools=TOOLS), pieces)
+        assert calls_of(events) == [("f", {"a": 1})]
+        assert text_of(events).endswith(quoted)
+
+
+def test_of_a_text_that_comes_again_and_again_the_last_two_are_left() -> None:
+    for repeats in (1, 17, 18, 40):
+        reader = Reader()
+        reader.push("<e>" * repeats + "<f>")
+        reader.skip_repeats("<e>")
+        left = reader.take_rest()
+        assert left.endswith("<e><f>")
+        assert min(repeats, 2) <= left.count("<e>") < 18
+
+
+def test_a_long_text_is_not_searched_again_for_what_was_found_in_it() -> None:
+    markers = Markers(["<a>"])
+    reader = Reader()
+    reader.push("x" * 600 + "<a>y<a>" + "x" * 600)
+    found = reader.find(markers)
+    assert found is not None
+    assert found.start() == 600
+    reader.take(600)
+    assert reader.find(markers) is found
+    reader.take(1)
+    second = reader.find(markers)
+    assert second is not None
+    assert second.start() == 604
+    reader.take(4)
+    assert reader.find(markers) is None
+    reader.push("<a>")
+    assert reader.find(markers) is not None
+
+
 def test_an_opener_of_the_start_counts_beside_its_calls_and_not_in_prose_behind_them() -> None:
     call = "<function=f>\n<parameter=a>\n1\n</parameter>\n</function>"
     for between, calls in (("\n", 2), ("\nand then\n", 1)):

@@ -78,8 +78,8 @@ def test_the_readme_is_short_and_begins_with_a_program() -> None:
     assert lines.index("## Install") < INSTALL
 
 
-WITH_MORE = {"approve", "proxy", "record", "replay", "show"}
-"""Commands that need a server, or the journal of a run; tests of their own run them."""
+WITH_MORE = {"approve", "proxy", "record", "replay", "run", "show"}
+"""Commands that need a server or a client, or the journal of a run; tests of their own run them."""
 
 
 def _commands() -> list[list[str]]:

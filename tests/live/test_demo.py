@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from live_server import Recording, is_available
+from live_server import is_available
+
+from streamparse.testing import Recording
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,8 +31,8 @@ def _demo(out: Path, *options: str) -> str:
 @pytest.mark.parametrize("loop", ["asyncio", "trio"])
 def test_the_demo_plays_a_recording_where_there_is_no_server(tmp_path: Path, loop: str) -> None:
     shown = _demo(tmp_path, "--replay", "--loop", loop)
-    recorded = Recording.load(ROOT / "fixtures" / "recorded", "llamacpp-paced")
-    assert Recording.load(tmp_path, "turn").body == recorded.body
+    recorded = Recording.load(ROOT / "fixtures" / "recorded" / "llamacpp-paced")
+    assert Recording.load(tmp_path / "turn").body == recorded.body
     assert "a recording of one" in shown
     assert "\x1b" not in shown
     assert _agent_rows(shown) == AGENT

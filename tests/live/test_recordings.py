@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 from dictation import calls_of, cut_at_random, merged, text_of
-from live_server import Recording, record, replaying
+from live_server import record
 
 import streamparse as sp
+from streamparse.testing import Recording, replaying
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "recorded"
 EXPECTED: dict[str, dict[str, Any]] = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
@@ -72,14 +73,14 @@ def test_the_wire_of_a_recorded_stream_is_found_without_being_told(name: str) ->
 
 @pytest.mark.parametrize("name", [file.name.removesuffix(".reads.jsonl") for file in FOLDER.glob("*.reads.jsonl")])
 def test_the_reads_of_a_recording_are_its_body(name: str) -> None:
-    recording = Recording.load(FOLDER, name)
+    recording = Recording.load(FOLDER / name)
     assert sum(read.n for read in recording.reads) == len(recording.body)
     moments = [read.t for read in recording.reads]
     assert moments == sorted(moments)
 
 
 def test_a_replayed_recording_is_the_recording() -> None:
-    recording = Recording.load(FOLDER, "llamacpp-one-call")
+    recording = Recording.load(FOLDER / "llamacpp-one-call")
     with replaying(recording) as url:
         again = record(url, recording.request)
     assert again.body == recording.body

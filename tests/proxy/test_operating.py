@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import re
@@ -16,6 +17,7 @@ from emitting import stream_of
 from serving import Upstream, proxied, serving
 
 from streamparse import proxy
+from streamparse.proxy.counters import Counters
 
 CHAT = "/v1/chat/completions"
 JSON = [("content-type", "application/json")]
@@ -112,6 +114,27 @@ def test_a_forwarded_address_is_believed_of_trusted_proxies_alone(
     assert _line(caplog).startswith(expected + ":")
 
 
+def test_the_calls_are_counted_by_their_dialects_wherever_they_stood() -> None:
+    counters = Counters()
+    for name, *labels in (("calls", "native", "field"), ("calls", "hermes", "bare"), ("calls", "hermes", "plain")):
+        counters.add(name, *labels)
+    counters.add("errors", "provider_error")
+    assert counters.list_calls() == [("hermes", 2), ("native", 1)]
+
+
+def test_a_web_socket_is_closed_at_once() -> None:
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return {"type": "websocket.connect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    asyncio.run(proxy.app("http://127.0.0.1:9")({"type": "websocket", "path": CHAT, "headers": []}, receive, send))
+    assert sent == [{"type": "websocket.close", "code": 1000}]
+
+
 def test_the_counters_are_read_by_prometheus() -> None:
     broken = [
         b'data: {"choices":[{"index":0,"delta":{"content":"x"}}]}\n\n',
@@ -133,6 +156,17 @@ def test_the_counters_are_read_by_prometheus() -> None:
     assert "secret" not in text.text
     samples = [line for line in lines if not line.startswith("#")]
     assert all(re.fullmatch(r'[a-z_]+(\{([a-z]+="[^"\\]*",?)+\})? \d+', line) for line in samples)
+
+
+def test_a_stream_that_breaks_is_counted_as_an_error(caplog: pytest.LogCaptureFixture) -> None:
+    upstream = Upstream(MARKUP[:-2])
+    upstream.breaks = True
+    with proxied(upstream) as url:
+        answer = httpx.post(url + CHAT, json=REQUEST, timeout=60)
+        lines = httpx.get(url + "/metrics", timeout=60).text.splitlines()
+    assert '"error"' in answer.text
+    assert 'streamparse_errors_total{code="transport_error"} 1' in lines
+    assert any(each.getMessage().endswith(": RemoteProtocolError") for each in caplog.records)
 
 
 @pytest.mark.parametrize("path", [CHAT, "/v1/responses", "/v1/messages"])

@@ -69,6 +69,21 @@ def test_the_named_model_is_the_first_and_any_name_is_its() -> None:
         assert httpx.get(url + "/v1/models/qwen3", timeout=60).json()["id"] == "qwen3"
 
 
+def test_an_entry_of_the_servers_list_that_names_no_model_is_left_out() -> None:
+    with proxied(_serve({"data": [{"object": "model"}, *LISTED["data"], {"id": ""}]})) as url:
+        listed = httpx.get(url + "/v1/models", timeout=60).json()["data"]
+    assert [model["id"] for model in listed] == ["qwen3", "tiny"]
+
+
+@pytest.mark.parametrize("path", ["/api/show", "/v1/messages/count_tokens"])
+@pytest.mark.parametrize("body", [b"", b"[1]", b'{"model": '])
+def test_a_question_that_is_no_json_object_is_a_bad_request(path: str, body: bytes) -> None:
+    with proxied(_serve()) as url:
+        answer = httpx.post(url + path, content=body, timeout=60)
+    assert answer.status_code == 400
+    assert "no JSON object" in answer.text
+
+
 def test_a_model_that_is_not_there_is_not_found() -> None:
     with (
         proxied(_serve()) as url,

@@ -254,6 +254,20 @@ def test_a_namespace_tool_is_flat_for_the_model_and_named_back_with_its_namespac
     assert [(item["name"], item["namespace"]) for item in begun] == [("close_agent", "multi_agent_v1")]
 
 
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("tools", [[{**CLOSE, "name": "multi_agent_v1__close_agent"}, NAMESPACE], [NAMESPACE] * 2])
+def test_of_two_tools_with_one_name_for_the_model_the_first_counts(tools: list[Any], first: int) -> None:
+    ordered = tools[first:] + tools[:first]
+    upstream = Upstream(write_chat(write_call("multi_agent_v1__close_agent", {"id": 7})))
+    events, asked, answer = ask_chat(upstream, tools=ordered)
+    assert [tool["function"]["name"] for tool in asked["tools"]] == ["multi_agent_v1__close_agent"]
+    [call] = list_done(events)
+    is_plain = ordered[0] is not NAMESPACE
+    assert call["name"] == ("multi_agent_v1__close_agent" if is_plain else "close_agent")
+    assert ("namespace" in call) is not is_plain
+    assert "multi_agent_v1__close_agent" in answer.headers["streamparse-lost"]
+
+
 def test_a_call_of_a_namespace_in_the_history_has_the_name_that_the_model_knows() -> None:
     call = {"type": "function_call", "id": "fc_1", "call_id": "a", "name": "close_agent", "arguments": "{}"}
     result = {"type": "function_call_output", "id": "fco_1", "call_id": "a", "output": "closed"}

@@ -67,6 +67,15 @@ def test_a_message_of_the_sdk_with_results_of_the_server_keeps_calls_and_signatu
     assert [item["kind"] for item in parsed.items] == ["signature", "server_tool_use", "web_search_tool_result"]
 
 
+@pytest.mark.parametrize("content", ["So.", [{"type": "output_text", "text": "So."}]])
+def test_a_message_among_the_items_of_responses_is_one_without_its_type_and_its_parts(content: Any) -> None:
+    thought = {"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": "hm"}]}
+    call = {"type": "function_call", "call_id": "c", "name": "f", "arguments": '{"a": 1}'}
+    parsed = sp.parse_response([thought, {"role": "assistant", "content": content}, call])
+    assert (parsed.reasoning, parsed.content, _calls(parsed)) == ("hm", "So.", [("f", {"a": 1}, "native")])
+    assert not parsed.errors
+
+
 def test_a_message_without_content_has_its_reason_to_end() -> None:
     assert sp.parse_response({**_message(), "stop_reason": "end_turn"}).finish_reason == "end_turn"
 

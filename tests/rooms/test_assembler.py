@@ -129,6 +129,14 @@ def test_calls_beyond_the_limits_end_the_answer() -> None:
         assert ("stream", code, None) in _errors(assembler)
 
 
+def test_calls_that_have_ended_leave_room_for_others_to_open() -> None:
+    assembler = _assembler(max_open_calls=2)
+    for _ in range(5):
+        _tell_call(assembler)
+    assert len(assembler.response.tool_calls) == 5
+    assert _errors(assembler) == []
+
+
 @pytest.mark.parametrize("between", ["", "x", " and "])
 def test_a_native_call_is_the_double_of_one_in_the_text_unless_text_follows_that_one(between: str) -> None:
     assembler = _assembler()

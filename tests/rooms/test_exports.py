@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+import subprocess
+import sys
 from collections.abc import Iterable
 from typing import get_args
 
@@ -149,3 +151,9 @@ def test_the_names_that_editors_complete_are_those_of_the_table(names: object, t
     literal, other = get_args(names)
     assert other is str
     assert sorted(get_args(literal)) == sorted(table)
+
+
+def test_python_proposes_the_nearest_public_name() -> None:
+    run = [sys.executable, "-c", "import streamparse; streamparse.StreamParsr"]
+    shown = subprocess.run(run, capture_output=True, text=True, check=False).stderr
+    assert "Did you mean: 'StreamParser'?" in shown

@@ -92,12 +92,14 @@ class Laws:
         self.breaks = []  # the first index behind each, and whether it is a thought
         self.done = self.done_well = self.bad = self.source_over = self.divided_at_end = False
         self.stopped = ""
+        self.waits = (False, False)  # whether all that is left waits for an approval: surely, perhaps
+        self.least_waited = self.most_waited = self.waited = 0.0
 
     # -- what is known ----------------------------------------------------------------------------------
 
-    def hear(self, fact, commands):
+    def hear(self, fact, commands, waited):
         self.first = fact.at if self.first is None else self.first
-        self.now = max(self.now, fact.at)
+        self._pass_time(fact.at, waited)
         is_running = not self.stopped
         if isinstance(fact, (Returned, Abandoned)):  # what has ended is not to be stopped
             self._note(fact)
@@ -114,9 +116,33 @@ class Laws:
             self._check_nothing_is_missing(call, fact, started, is_running and bool(self.stopped))
         assert sum(call.occupies for call in self.calls.values()) <= self.limit, "R7: a place is held"
         self._check_wakes()
+        self.waits = (self._all_wait(surely=True), self._all_wait(surely=False))
+
+    def _pass_time(self, at, waited):
+        """Check the time that is said to count for no limit."""
+        passed = max(at - self.now, 0.0) if any(self.waits) else 0.0
+        surely, perhaps = self.waits
+        self.least_waited += passed * surely
+        self.most_waited += passed * perhaps
+        self.waited = waited
+        assert self.least_waited - 1e-6 <= waited <= self.most_waited + 1e-6, "waiting for an approval counts"
+        self.now = max(self.now, at)
+
+    def _all_wait(self, *, surely):
+        """Whether an answer has ended well, nothing runs, and an approval must come before anything else can happen."""
+        if not (self.done_well and self.source_over) or self.bad or self.stopped:
+            return False
+        open_calls = [call for call in self.calls.values() if call.answer is None]
+        if not open_calls or any(call.occupies for call in self.calls.values()):
+            return False
+        return all(
+            call.window is None or self.now >= call.window[surely]
+            for call in open_calls
+            if not call.asked or call.granted
+        )
 
     def _stop_if_time_is_over(self):
-        if self.time_limit is not None and self.now >= self.first + self.time_limit:
+        if self.time_limit is not None and self.now >= self.first + self.time_limit + self.waited:
             self._stop("out_of_time")
 
     def _check_end_of_time(self, commands, fact):
@@ -555,8 +581,8 @@ class Laws:
 
     def _check_wakes(self):
         soonest = min(self.wakes, default=float("inf"))
-        if self.time_limit is not None and not self.stopped:
-            assert soonest <= self.first + self.time_limit, "nobody watches the time of the run"
+        if self.time_limit is not None and not self.stopped and not self._all_wait(surely=False):
+            assert soonest <= self.first + self.time_limit + self.waited, "nobody watches the time of the run"
         for call in self.calls.values():
             if call.running and not call.cancelled and call.deadline is not None:
                 assert soonest <= call.deadline, "nobody watches the time of a call"

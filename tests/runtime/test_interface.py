@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 from scripted import calls, frame, says, stream
-from serving import serving
+from serving import read_body, serving
 
 import streamparse as sp
 
@@ -129,10 +129,7 @@ class OllamaServer:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
             return
-        body, more = b"", True
-        while more:
-            message = await receive()
-            body, more = body + message.get("body", b""), message.get("more_body", False)
+        body = await read_body(receive)
         assert scope["path"] == "/api/chat"
         self.asked.append(json.loads(body))
         status = 200 if self.bodies else 404

@@ -140,6 +140,26 @@ async def test_a_journal_shows_a_run_item_for_item(tmp_path):
     assert [encode(item) for item in kept] == [encode(item) for item in shown]
 
 
+async def test_a_run_that_waited_for_its_server_and_was_cancelled_is_kept_as_it_was(tmp_path):
+    path = tmp_path / "run.jsonl"
+    answer = [frame({"content": "One, "}), frame({"content": "two"}), anyio.Event()]
+    shown = []
+    async with sp.Agent(Scripted(httpx.ConnectError("down"), answer)).run("Count.", journal=path) as run:
+        async for item in run:
+            shown.append(item)
+            if item == sp.TextDelta("two"):
+                run.cancel(heard="One")
+    assert [item.number for item in shown if isinstance(item, sp.TurnEnd)] == [0, 1]
+    assert run.result.history.rounds[-1].heard == "One"
+    encode = msgspec.json.encode
+    assert [encode(item) for item in list_items(read(path))] == [
+        encode(item) for item in shown if not isinstance(item, sp.Partial)
+    ]
+    with pytest.raises(sp.Stopped, match="cancelled") as caught:
+        await sp.Agent(Scripted()).run("Count.", journal=path)
+    assert caught.value.result == run.result
+
+
 async def test_it_holds_neither_bodies_nor_headers_nor_keys_nor_deps(tmp_path, caplog):
     secret = "sk-planted-0123456789"
 
@@ -373,6 +393,43 @@ async def test_an_approval_two_restarts_later_gives_what_one_at_once_gives(tmp_p
             if isinstance(item, sp.ApprovalRequest):
                 run.approve(item)
     assert run.result.history.messages("openai") == result.history.messages("openai")
+
+
+@pytest.mark.parametrize("lost", [1, 2, 3, 4])
+@pytest.mark.parametrize("is_told", [True, False])
+async def test_a_run_whose_process_ended_right_before_it_wrote_that_it_waits_asks_again(tmp_path, is_told, lost):
+    path, paid = tmp_path / "run.jsonl", []
+    with pytest.raises(sp.Stopped) as caught:
+        await sp.Agent(Scripted(calls(("pay", {"amount": 5}))), [make_payer(paid)]).run("Pay.", journal=path)
+    lines = path.read_bytes().splitlines(keepends=True)
+    assert b'"approval"' in lines[-1]
+    path.write_bytes(b"".join(lines[:-lost]))
+    (request,) = caught.value.result.approvals
+    if is_told:
+        with pytest.raises(sp.Stopped, match="approval") as again:
+            await sp.Agent(Scripted(), [make_payer(paid)]).run("Pay.", journal=path)
+        assert again.value.result.approvals == (request,)
+    sp.Journal(path).approve(request.key)
+    result = await sp.Agent(Scripted(says("ok")), [make_payer(paid)]).run("Pay.", journal=path)
+    assert (result.output, paid) == ("ok", [5])
+
+
+async def test_a_decision_on_a_call_that_does_not_wait_is_refused_with_those_that_do(tmp_path):
+    path, paid = tmp_path / "run.jsonl", []
+    with pytest.raises(sp.Stopped) as caught:
+        await sp.Agent(Scripted(calls(("pay", {"amount": 5}))), [make_payer(paid)]).run("Pay.", journal=path)
+    (request,) = caught.value.result.approvals
+    with pytest.raises(ValueError, match=f"'other' waits.*{request.key}"):
+        await sp.Agent(Scripted(), [make_payer(paid)]).run("Pay.", journal=path, decisions={"other": True})
+    assert paid == []
+
+
+async def test_a_journal_that_has_lost_its_first_line_is_of_no_run(tmp_path):
+    path = tmp_path / "run.jsonl"
+    await sp.Agent(Scripted(says("ok"))).run("Hi", journal=path)
+    path.write_bytes(path.read_bytes().split(b"\n", 1)[1])
+    with pytest.raises(ChangedRun, match="its first line does not begin a run"):
+        await sp.Agent(Scripted()).run("Hi", journal=path)
 
 
 @pytest.mark.parametrize("decision", [True, "too much"])

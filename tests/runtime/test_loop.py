@@ -7,16 +7,20 @@ from streamparse.events import Error
 from streamparse.response import BrokenCall, ParsedResponse, ToolCall, ToolIntent
 from streamparse.runtime import History, max_repeats, max_seconds, max_tokens, max_turns
 from streamparse.runtime.loop import (
+    ANSWER_NOW,
     ASK_AGAIN,
     AnswerEnded,
     Command,
+    Decided,
     Fact,
     Finish,
     Interrupted,
     Loop,
     RequestFailed,
+    Resumed,
     Send,
     Started,
+    TakeUp,
     Wait,
     Waited,
 )
@@ -339,6 +343,54 @@ def test_a_fatal_failure_ends_the_run_after_all_calls_are_answered():
 def test_a_call_that_waits_for_approval_ends_the_run():
     loop, _ = begin()
     assert loop.take(AnswerEnded(calling("look"), 1.0, (result(),), waiting=(WAITING,))) == Finish("approval")
+
+
+def take_up():
+    """A run that takes up the one call of its latest answer, which had waited for an approval."""
+    loop, _ = begin()
+    placeholder = result(attempts=0, error="it waits", failure=ToolFailure("permission", "it waits", "waiting"))
+    loop.take(AnswerEnded(calling("look"), 1.0, (placeholder,), waiting=(WAITING,)))
+    assert loop.take(Decided(2.0)) == TakeUp((WAITING,))
+    assert loop.finish is None
+    return loop
+
+
+def test_a_run_goes_on_with_the_results_of_the_calls_that_waited():
+    sent = take_up().take(Resumed((result(),), 3.0))
+    assert isinstance(sent, Send)
+    assert sent.history.entries[-1].results == (result(),)
+
+
+def test_where_another_call_still_waits_the_run_ends_again():
+    assert take_up().take(Resumed((result(),), 3.0, waiting=(WAITING,))) == Finish("approval")
+
+
+def test_a_fatal_failure_of_a_call_that_waited_ends_the_run():
+    fatal = result(0, error="over", failure=ToolFailure("fatal", "over"))
+    loop = take_up()
+    assert loop.take(Resumed((fatal,), 3.0)) == Finish("fatal")
+    assert loop.history.entries[-1].results == (fatal,)
+
+
+def test_a_run_that_is_cancelled_while_calls_that_waited_run_keeps_their_results():
+    loop = take_up()
+    assert loop.take(Interrupted(3.0)) is None
+    assert loop.take(Resumed((result(),), 4.0)) == Finish("cancelled")
+    assert loop.history.entries[-1].results == (result(),)
+
+
+def test_a_decision_on_a_history_without_calls_that_wait_begins_as_without_one():
+    assert Loop().take(Started(ASKED, 0.0, decides=True)) == Send(0, ASKED, 0)
+    assert Loop().take(Decided(0.0)) is None
+
+
+def test_the_last_answer_is_asked_for_once_although_its_request_is_sent_again():
+    loop, _ = begin(stops=[max_repeats(2, answer=True)])
+    loop.take(AnswerEnded(calling("look"), 1.0, (result(),)))
+    sent = loop.take(AnswerEnded(calling("look"), 1.0, (result(),)))
+    assert (sent.is_last, last_prompt(loop)) == (True, ANSWER_NOW)
+    wait = loop.take(RequestFailed(OVERLOADED, 2.0))
+    assert loop.take(Waited(wait.until)) == Send(0, sent.history, sent.number + 1, is_last=True)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Misuse of an agent or a tool raises at once, and says what to write instead."""
 
 import inspect
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -54,6 +55,7 @@ def test_a_run_with_nothing_to_ask_is_refused():
             r"^Agent\(\) got an unexpected keyword argument 'instructions'; known are: .*\bsystem,",
         ),
         (make_agent, "limt", r"^Agent\(\) got .* 'limt'; did you mean 'limit'\?$"),
+        (partial(sp.ToolRunner, []), "limits", r"^ToolRunner\(\) got .* 'limits'; did you mean 'limit'\?$"),
         (sp.tool, "efect", r"^tool\(\) got an unexpected keyword argument 'efect'; did you mean 'effect'\?$"),
     ],
 )
@@ -104,3 +106,11 @@ def test_a_model_without_httpx_is_refused_when_it_is_made(monkeypatch: pytest.Mo
     monkeypatch.setitem(__import__("sys").modules, "httpx", None)
     with pytest.raises(ModuleNotFoundError, match="pip install httpx"):
         model_module.http_model("http://127.0.0.1:1/v1", "openai-chat", "m")
+
+
+@pytest.mark.parametrize("stop", [sp.max_turns(2), [20]])
+def test_stops_that_are_no_list_of_functions_are_a_type_error(stop: Any):
+    with pytest.raises(TypeError, match=r"max_turns\(20\)"):
+        make_agent(stop=stop)
+    with pytest.raises(TypeError, match=r"max_turns\(20\)"):
+        make_agent().run("Hello", stop=stop)

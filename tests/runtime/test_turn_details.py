@@ -24,6 +24,7 @@ from streamparse.runtime.facts import (
     Returned,
     SourceEnded,
     Start,
+    Suspended,
     Wake,
     Woke,
 )
@@ -154,6 +155,19 @@ def test_a_call_that_waits_for_approval_is_asked_about_again_after_a_crash_and_r
     assert starts(hear(turn, Approval(0, True, 2.0))) == [0]
     assert hear(turn, Approval(0, True, 3.0)) == []
     assert hear(turn, Approval(0, False, 3.0), Approval(5, True, 3.0)) == []
+
+
+def test_calls_that_wait_for_approval_are_put_off_only_once_no_function_runs():
+    asks = Tool("ask", "", SCHEMA, do_nothing, "write", needs_approval=True)
+    turn = Turn([READ, asks], timeout=None)
+    hear(turn, *received(complete(0, "read"), complete(1, "ask"), DONE), SourceEnded(0.0))
+    assert not turn.is_waiting
+    assert hear(turn, Suspended(1.0)) == []
+    assert (turn.waiting, turn.is_settled) == ([], False)
+    hear(turn, Returned(0, 1, 2.0))
+    assert turn.is_waiting
+    hear(turn, Suspended(3.0))
+    assert ([call.index for call in turn.waiting], turn.is_settled) == ([1], True)
 
 
 @pytest.mark.parametrize("fact", [Abandoned(1, 1, 1.0), Abandoned(0, 2, 1.0), Returned(0, 2, 1.0), Returned(9, 1, 1.0)])

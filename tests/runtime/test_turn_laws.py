@@ -152,7 +152,7 @@ class World:
         commands = self.turn.take(fact)
         self.facts.append(fact)
         self.said.append(commands)
-        self.laws.hear(fact, commands)
+        self.laws.hear(fact, commands, self.turn.waited)
         for command in commands:
             self._obey(command)
         self.laws.check_results(self.turn.results, is_settled=self.turn.is_settled, is_stopped=self.turn.is_stopped)

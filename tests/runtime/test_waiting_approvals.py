@@ -215,3 +215,59 @@ async def test_a_call_that_ends_the_run_ends_it_after_its_approval():
 def test_a_word_that_is_none_is_refused():
     with pytest.raises(ValueError, match="'wait' or 'stop'"):
         sp.Agent(Scripted(says("hi"), END), approvals="ask")
+
+
+@pytest.mark.parametrize("seconds", [5, None])
+async def test_what_is_waited_for_an_approval_counts_for_no_limit(seconds):
+    desk, now = Desk(), [0.0]
+    limits = {} if seconds is None else {"stop": [sp.max_seconds(seconds)]}
+    model = Scripted(calls(("pay", {"amount": 1})), calls(("pay", {"amount": 2})), says("All paid."))
+    agent = sp.Agent(model, desk.tools, clock=lambda: now[0], time_limit=7, **limits)
+    async with agent.run("Pay.") as run:
+        async for item in run:
+            if isinstance(item, sp.ApprovalRequest):
+                await anyio.wait_all_tasks_blocked()
+                now[0] += 1000
+                run.approve(item)
+    assert (run.result.stopped_by, run.result.output) == (None, "All paid.")
+    assert [entry[:2] for entry in desk.log] == [("pay", 1), ("pay", 2)]
+
+
+async def test_time_counts_again_once_it_was_approved():
+    now = [0.0]
+
+    @sp.tool(needs_approval=True)
+    async def pay() -> str:
+        now[0] += 6
+        return "paid"
+
+    model = Scripted(calls(("pay", {})), says("All paid."))
+    async with sp.Agent(model, [pay], clock=lambda: now[0], stop=[sp.max_seconds(5)]).run("Pay.") as run:
+        async for item in run:
+            if isinstance(item, sp.ApprovalRequest):
+                await anyio.wait_all_tasks_blocked()
+                now[0] += 1000
+                run.approve(item)
+    assert run.result.stopped_by == "max_seconds: 5"
+
+
+async def test_it_counts_for_no_limit_either_if_the_program_ends_meanwhile(tmp_path):
+    desk, now = Desk(), [0.0]
+    path = tmp_path / "run.jsonl"
+
+    def make_agent(*answers):
+        return sp.Agent(Scripted(*answers), desk.tools, clock=lambda: now[0], stop=[sp.max_seconds(5)])
+
+    async with make_agent(calls(("pay", {"amount": 1}))).run("Pay.", journal=path) as run:
+        async for item in run:
+            if isinstance(item, sp.ApprovalRequest):
+                await anyio.wait_all_tasks_blocked()
+                now[0] += 1000
+                break
+    async with make_agent(says("Paid.")).run("Pay.", journal=path) as run:
+        async for item in run:
+            if isinstance(item, sp.ApprovalRequest):
+                await anyio.wait_all_tasks_blocked()
+                now[0] += 1000
+                run.approve(item)
+    assert (run.result.stopped_by, run.result.output, len(desk.log)) == (None, "Paid.", 1)

@@ -110,6 +110,15 @@ def test_an_answer_that_goes_on_behind_its_marker_is_not_read(again: bytes) -> N
     assert text_of(events) == "1 2 "
 
 
+def test_an_answer_that_went_on_behind_its_marker_is_read_no_further_once_the_parser_is_to_stop_there() -> None:
+    stop = b'event: message_stop\ndata: {"type": "message_stop"}\n\n'
+    parser = sp.StreamParser("anthropic")
+    events = parser.feed(anthropic(1)) + parser.feed(stop) + parser.feed(anthropic(2)) + parser.feed(anthropic(3))
+    assert text_of(events) == "1 2 3 "
+    parser.stop_at_marker()
+    assert parser.feed(anthropic(4)) == []
+
+
 @pytest.mark.parametrize("size", [1, 2, 6])
 @pytest.mark.parametrize(
     ("other", "told"),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 from base64 import b64encode
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -24,6 +26,7 @@ from streamparse.testing import (
     redact,
     replaying,
 )
+from streamparse.testing.replay import Player
 
 RECORDED = Path(__file__).parents[2] / "fixtures" / "recorded"
 COMMAND = [sys.executable, "-m", "streamparse"]
@@ -162,6 +165,37 @@ def test_record_and_replay_give_the_same_events(tmp_path: Path) -> None:
     assert again.content == served.body
 
 
+def test_the_name_of_a_recording_holds_no_credential_of_the_address(tmp_path: Path) -> None:
+    served = Recording("a", "/v1/x", {}, b"{}")
+    with replaying(served, speed=0) as url:
+        address = url.replace("://", f"://user:{PLANTED}@") + f"/v1/x?key={PLANTED}"
+        program = "import sys; sys.stdout.write('{}')"
+        for asked in ([address], ["--", sys.executable, "-c", program, address]):
+            done = subprocess.run(
+                [*COMMAND, "record", "-o", str(tmp_path), *asked], capture_output=True, text=True, check=False
+            )
+            assert (done.returncode, PLANTED in done.stdout + done.stderr) == (0, False)
+    names = [path.name for path in tmp_path.iterdir()]
+    assert len(names) == 6
+    assert all("v1-x-00" in name and PLANTED not in name and "user" not in name for name in names)
+
+
+def test_a_replay_reads_the_body_of_any_request_and_bears_with_clients_that_leave(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    right = Recording("a", "/v1/x", {"q": 1}, b"right")
+    slow = Recording("b", "/v1/x", {"q": 2}, b"x" * 2_000_000, [Read(number, 0, 0) for number in range(200)])
+    with replaying([right, slow]) as url, httpx.Client() as client:
+        in_chunks = [client.post(f"{url}/v1/x", content=iter([b'{"q"', b": 1}"])).content for _ in range(2)]
+        with socket.create_connection(urlsplit(url).netloc.split(":"), timeout=60) as connection:
+            connection.sendall(b"POST /v1/x HTTP/1.1\r\ncontent-length: x\r\n\r\n")
+            wrong = connection.recv(12)
+        with client.stream("POST", f"{url}/v1/x", json={"q": 2}) as answer:
+            assert answer.status_code == 200
+    assert (in_chunks, wrong) == ([b"right"] * 2, b"HTTP/1.1 400")
+    assert capfd.readouterr().err == ""
+
+
 def test_a_command_is_recorded_too(tmp_path: Path) -> None:
     body = RECORDED / "vllm-parallel-calls.body"
     program = f"import sys; sys.stdout.buffer.write(open({str(body)!r}, 'rb').read())"
@@ -191,6 +225,29 @@ def test_a_cut_that_changes_the_events_is_named() -> None:
         check_cuts(Bad, b"ab")
     body = (RECORDED / "ollama-chat-one-call.body").read_bytes()
     assert check_cuts(sp.StreamParser, body) == merge(parse(Recording.load(RECORDED / "ollama-chat-one-call")))
+
+
+def test_a_cut_that_loses_an_event_is_told_by_the_numbers() -> None:
+    class Forgetful:
+        """Ends with a refusal only if all came at once."""
+
+        def __init__(self) -> None:
+            self.fed: list[bytes] = []
+
+        def feed(self, chunk: bytes, /) -> list[sp.Event]:
+            self.fed.append(chunk)
+            return [sp.TextDelta(chunk.decode())]
+
+        def close(self) -> list[sp.Event]:
+            return [] if self.fed[1:] else [sp.RefusalDelta("no")]
+
+    with pytest.raises(AssertionError, match="1 events, and there were 2"):
+        check_cuts(Forgetful, b"ab")
+
+
+def test_a_player_without_recordings_is_refused() -> None:
+    with pytest.raises(ValueError, match="no recordings"):
+        Player([])
 
 
 def test_deltas_of_one_kind_and_one_call_are_joined() -> None:

@@ -10,7 +10,9 @@ import pytest
 from cuts import assert_same_in_every_cut, calls_of, text_of
 
 import streamparse as sp
+from streamparse import proxy
 from streamparse.frames import Frame
+from streamparse.providers.endpoints import find_answer_url
 from streamparse.providers.wires import WIRES, register_wire
 from streamparse.reading.wire import DEFAULTS, MinimalWire, Wire
 from streamparse.sink import Sink
@@ -73,3 +75,16 @@ def test_a_wire_without_an_end_marker_is_never_over() -> None:
         assert (parser.over, parser.sealed, parser.can_go_on) == (False, False, True)
     assert text_of(parser.close()) == ""
     assert parser.response.content == "ab"
+
+
+def test_what_a_wire_without_a_struct_passes_over_is_not_taken_for_text_of_an_unknown_name() -> None:
+    body = b'data: {"line": "", "message": {"contents": "unread"}}\n\n'
+    events = assert_same_in_every_cut(lambda: sp.StreamParser("lines"), body, most=20)
+    assert events == [sp.Done("over", None, ok=True)]
+
+
+def test_a_server_of_ones_own_wire_is_not_asked_for_its_paths_are_not_known() -> None:
+    with pytest.raises(ValueError, match="no path is known"):
+        find_answer_url("http://127.0.0.1:9", "lines", "m")
+    with pytest.raises(ValueError, match="a proxy's server cannot speak 'lines'"):
+        proxy.app("http://127.0.0.1:9", "lines")

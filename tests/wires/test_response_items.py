@@ -77,6 +77,45 @@ def test_the_rest_of_what_an_item_lists_is_what_was_not_sent_and_comes_once(case
     assert item.find_rests(listed) == ["" for _ in listed]
 
 
+WHOLE: dict[str, tuple[dict[tuple[str, int] | None, str], str, str | None]] = {
+    "all of one without a number": ({None: "abc"}, "abc", ""),
+    "the end of one without a number": ({None: "abc"}, "bc", ""),
+    "as much as one without a number, and other text": ({None: "abc"}, "abd", None),
+    "more than one without a number, and other text": ({None: "abc"}, "xabcd", None),
+    "all of the last one that has a number": ({("text", 0): "a", ("text", 1): "b"}, "b", ""),
+    "the rest of the last one that has a number": ({("text", 0): "a", ("text", 1): "b"}, "bc", "c"),
+    "the end of one that has a number": ({("text", 0): "abc"}, "bc", None),
+}
+
+
+@pytest.mark.parametrize("case", WHOLE)
+def test_a_part_that_is_reported_whole_without_a_number_is_the_last_one_or_its_end(case: str) -> None:
+    sent, whole, rest = WHOLE[case]
+    item = PartsItem(has_begun=True)
+    for key, text in sent.items():
+        item.get_part(key).write(text)
+    assert item.find_rest(None, whole) == rest
+    assert item.find_rest(None, whole) == ""
+
+
+def test_a_response_begins_anew_where_its_first_event_holds_none() -> None:
+    answer = [{"type": "response.created"}, _event("output_text.delta", delta="a", content_index=0), COMPLETED]
+    events = assert_same_in_every_cut(lambda: sp.StreamParser("openai-responses"), _write(answer * 2), most=20)
+    assert events == [sp.TextDelta("aa"), sp.Done("completed", None, ok=True)]
+
+
+def test_a_thought_of_the_whole_response_that_may_be_any_of_those_that_came_is_passed_on_and_not_compared() -> None:
+    thoughts = [_event("reasoning_text.delta", item_id=id, content_index=0, delta=id) for id in ("one", "two")]
+    listed = {"type": "reasoning", "id": "z", "content": [{"type": "reasoning_text", "text": "one and two"}]}
+    whole = {"type": "response.completed", "response": {"status": "completed", "output": [listed]}}
+    events = assert_same_in_every_cut(lambda: sp.StreamParser("openai-responses"), _write([*thoughts, whole]), most=20)
+    assert events == [
+        sp.ReasoningDelta("onetwo"),
+        sp.ProviderItem("reasoning", listed),
+        sp.Done("completed", None, ok=True),
+    ]
+
+
 def test_the_start_of_another_response_counts_anew_and_that_of_the_same_one_does_not() -> None:
     assembler = Assembler(Toolset.of([]), sp.Limits())
     numbers = SequenceTracker(assembler)
@@ -473,3 +512,13 @@ def test_between_two_messages_of_a_whole_response_stands_an_item() -> None:
     output = [{"type": "message", "content": [{"type": "output_text", "text": text}]} for text in "ab"]
     response = sp.parse_response({"object": "response", "status": "completed", "output": output})
     assert (response.content, response.items) == ("ab", [{"kind": "phase", "data": None, "index": None}])
+
+
+def test_other_arguments_behind_those_that_had_to_be_mended_are_late() -> None:
+    messages = [_ADDED, _arguments("delta", "{'a': 1}", "i"), _call("done", 0, name="f")]
+    late = _arguments("done", '{"a": 2}', "i")
+    events = assert_same_in_every_cut(
+        lambda: sp.StreamParser("openai-responses"), _write([*messages, late, COMPLETED]), most=20
+    )
+    assert calls_of(events) == [("f", {"a": 1})]
+    assert [event.code for event in events if isinstance(event, sp.Error)] == ["late_arguments"]

@@ -44,8 +44,7 @@ class FencedCalls(msgspec.Struct, frozen=True):
         record = context.sink
         assert isinstance(record, RecordingSink)  # its openers are bare
         opening = yield from reader.match(_OPENING)
-        if opening is None:
-            return False
+        assert opening is not None  # `_FOLLOWS` has matched it
         calls = _Calls()
         content = InBandParser(
             calls, self.catalogue, self.dialects, context.tools, "closed", context.limits, "calls",

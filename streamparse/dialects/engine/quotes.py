@@ -69,8 +69,7 @@ class Quotes:
     @property
     def is_at_margin(self) -> bool:
         """Whether the line is empty so far."""
-        if self.pieces:
-            self._read()
+        self._read()
         return not self._head
 
     @property

@@ -50,15 +50,19 @@ def read_text_input(arguments: Mapping[str, Any]) -> str:
 def flatten_tools(request: Mapping[str, Any], lost: list[Loss]) -> tuple[dict[str, Any], dict[str, ClientTool]]:
     """Return a request whose tools are functions, and how the client declared those that were not, by the new name.
 
-    Tools that the provider's own server would run are lost.  All else stays as it is.
+    Tools that the provider's own server would run are lost, and of two with one name the second.  All else stays as it
+    is.
     """
-    functions: list[dict[str, Any]] = []
+    functions: dict[str, dict[str, Any]] = {}
     declared: dict[str, ClientTool] = {}
     for tool, function in _flatten(get_objects(request.get("tools")), "", lost):
-        functions.append(function)
+        if tool.model_name in functions:
+            lost.append(Loss("tools", "", tool.model_name, "dropped: another tool has its name"))
+            continue
+        functions[tool.model_name] = function
         if tool.namespace or tool.takes_text:
             declared[tool.model_name] = tool
-    flat = {**request, "tools": functions} if "tools" in request else dict(request)
+    flat = {**request, "tools": list(functions.values())} if "tools" in request else dict(request)
     if isinstance(items := request.get("input"), list):
         flat[INPUT] = [_flatten_item(item) for item in items]
     if "tool_choice" in request:
