@@ -68,7 +68,14 @@ async def bash(
     timeout_seconds: Annotated[int, Meta(ge=1, le=300)] = 30,
     env: dict[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Run a command with bash, without input; it and all that it has started are killed at the end."""
+    """Run a command with bash, without input; it and all that it has started are killed at the end.
+
+    Args:
+        command: what bash is to run
+        working_directory: a folder inside the working folder
+        timeout_seconds: after which the command is killed
+        env: environment variables to set, besides those that there are
+    """
     return await run_command(command, ctx.deps.find(working_directory), env or {}, timeout_seconds)
 
 
@@ -80,7 +87,14 @@ def read_file(
     end_line: LineNumber | None = None,
     encoding: Encoding = "utf-8",
 ) -> str:
-    """Read a text file, or the lines from start_line to end_line; the first line is 1."""
+    """Read a text file, or some of its lines.
+
+    Args:
+        path: the file, such as "src/main.py"
+        start_line: the first line to read; those of a file begin with 1
+        end_line: the last line to read; without it, to the end of the file
+        encoding: how the text is written in bytes
+    """
     file, text, number = ctx.deps.find_file(path), "", 1
     with explain(path), file.open(encoding=encoding, newline="") as lines:  # the line ends stay what they are
         while (end_line is None or number <= end_line) and (line := lines.readline(MAX_OUTPUT)):
@@ -100,7 +114,14 @@ async def write_file(
     mode: Literal["overwrite", "append"] = "overwrite",
     content: sp.Streamed[str],
 ) -> dict[str, Any]:
-    """Write a text file, or append to it."""
+    """Write a text file, or append to it.
+
+    Args:
+        path: the file, such as "src/main.py"
+        create_directories: whether to make folders that are missing
+        mode: whether to replace what the file holds, or to add to its end
+        content: the whole text to write
+    """
     if mode == "append" and ctx.attempt > 1:  # to overwrite twice is to overwrite once; this is not
         told = "an earlier attempt may have appended the text already"
         raise sp.ToolError("execution", told, suggestion="read the end of the file before you append again")
@@ -126,7 +147,14 @@ def edit_file(
     ctx: Context,
     occurrence: Literal["first", "last", "all"] = "first",
 ) -> dict[str, Any]:
-    """Replace old_content, the exact text in a file with all its blanks and line ends, by new_content."""
+    """Replace a text in a file.
+
+    Args:
+        path: the file, such as "src/main.py"
+        old_content: the exact text that stands there, with all its blanks and line ends
+        new_content: what is to stand there instead
+        occurrence: which to replace, if it stands there more than once
+    """
     file = ctx.deps.find_file(path)
     if file.stat().st_size > MAX_FILE:
         raise sp.ToolError("resource", f"{path!r} is larger than {MAX_FILE} bytes", suggestion="use bash")
@@ -161,9 +189,19 @@ def search(
     max_results: Annotated[int, Meta(ge=1, le=1000)] = 50,
     context_lines: Annotated[int, Meta(ge=0, le=10)] = 2,
 ) -> str:
-    """Search the lines of a file, or of all files below a folder; patterns of paths are such as "*.py".
+    """Search the lines of a file, or of all files below a folder.
 
     Hidden files, binary ones and those over 10 MB are left out.
+
+    Args:
+        pattern: what to look for in each line
+        path: the file or the folder
+        type: whether the pattern is the text itself, or a regular expression
+        case_sensitive: whether capitals count
+        include_pattern: search only files such as "*.py", "src/*.py" or "**/*.py"
+        exclude_pattern: leave out files such as these
+        max_results: how many lines to show at most
+        context_lines: how many lines to show before and after each
     """
     try:
         wanted = regex.compile(pattern if type == "regex" else regex.escape(pattern), 0 if case_sensitive else regex.I)
@@ -191,7 +229,15 @@ def list_files(
     pattern: str | None = None,
     max_depth: Annotated[int, Meta(ge=1, le=100)] = 10,
 ) -> str:
-    """List a folder; folders end in "/", links in "@"; the pattern of names is such as "*.py"."""
+    """List a folder; folders end in "/", links in "@".
+
+    Args:
+        path: the folder
+        recursive: whether to list the folders in it, too
+        include_hidden: whether to list what begins with a dot
+        pattern: list only what is such as "*.py", "src/*.py" or "**/*.py"
+        max_depth: how deep to go
+    """
     until = time.monotonic() + MAX_SECONDS
 
     def find_names() -> Iterator[str]:
@@ -206,13 +252,22 @@ def list_files(
 
 @sp.tool(effect="read", category="control")
 def think(thought: str) -> str:
-    """Write down a thought; nothing else happens."""
+    """Write down a thought; nothing else happens.
+
+    Args:
+        thought: what to keep in mind
+    """
     return "noted" if thought else "nothing was thought"
 
 
 @sp.tool(ends=True, category="control")
 def submit(answer: str = "", confidence: Annotated[float, Meta(ge=0, le=1)] | None = None) -> dict[str, Any]:
-    """Hand in the answer; this ends the work."""
+    """Hand in the answer; this ends the work.
+
+    Args:
+        answer: a short report of what was done
+        confidence: how sure you are that it is right
+    """
     return {"answer": answer, "confidence": confidence}
 
 

@@ -52,7 +52,8 @@ class _Running:
     """An application that uvicorn runs in a thread of its own, on a free local port."""
 
     def __init__(self, application: Any, **options: Any):
-        options = {"port": 0, "log_level": "critical", "ws": "none", "lifespan": "auto", "loop": "asyncio"} | options
+        defaults = {"port": 0, "log_level": "critical", "ws": "none", "lifespan": "auto"}
+        options = defaults | {"loop": "asyncio", "http": "h11"} | options
         self.server = _Server(uvicorn.Config(application, **options))
         self.thread = threading.Thread(target=self.server.run)
         self.thread.start()

@@ -7,7 +7,7 @@
 | `opencode` | its whole configuration in one variable |
 | any other | the variables that the SDKs of OpenAI, Anthropic and Ollama read |
 
-Tried with Claude Code 2.1.197, Codex 0.169 and opencode 1.18.33.
+Tried with Claude Code 2.1.197, Codex 0.171 and opencode 1.18.33.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ _OTHER_SERVERS: Final = (
 )  # fmt: skip
 """Variables of the user that must not reach the agent: they lead it to other servers, or are keys for these."""
 _HOST: Final = "127.0.0.1"
+_TOKEN: Final = "STREAMPARSE_TOKEN"
 
 
 class Server(msgspec.Struct, frozen=True):
@@ -91,7 +92,7 @@ def _prepare_codex(command: list[str], server: Server, keep_tools: bool) -> Laun
         "name": "streamparse",
         "base_url": f"{server.url}/v1",
         "wire_api": "responses",
-        "experimental_bearer_token": server.token,
+        "env_key": _TOKEN,  # arguments are seen by every user of the machine
         "request_max_retries": 0,
         "stream_max_retries": 0,
     }
@@ -104,7 +105,8 @@ def _prepare_codex(command: list[str], server: Server, keep_tools: bool) -> Laun
     ]
     if not keep_tools:
         settings += ["features.multi_agent=false", 'web_search="disabled"']
-    return Launch([command[0], *(each for setting in settings for each in ("-c", setting)), *command[1:]], {})
+    options = [each for setting in settings for each in ("-c", setting)]
+    return Launch([command[0], *options, *command[1:]], {_TOKEN: server.token})
 
 
 def _prepare_opencode(command: list[str], server: Server, _keep_tools: bool) -> Launch:

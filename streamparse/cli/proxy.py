@@ -21,9 +21,6 @@ _SHUTDOWN_SECONDS = 3  # bound: the time until the process ends
 _HEAD_SECONDS = 30.0  # bound: connections that send nothing
 """Seconds for the head of a request, from its first byte or from the beginning of the connection."""
 
-_HEAD_BYTES = 65_536  # source: h11's own limit, which uvicorn uses
-"""Bytes of the head of a request, or of what stands between the pieces of its body."""
-
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add `proxy` to the commands."""
@@ -105,60 +102,49 @@ def log_to_stderr(level: int) -> None:
     proxy.LOGGER.propagate = False
 
 
-def make_timed_protocol(seconds: float, base: Any = None) -> type[asyncio.Protocol]:
-    """Return uvicorn's HTTP protocol (or `base`, one of its two) with limits for the head of a request."""
-    from uvicorn.protocols.http.auto import AutoHTTPProtocol  # noqa: PLC0415 - an extra
+def make_timed_protocol(seconds: float) -> type[asyncio.Protocol]:
+    """Return uvicorn's HTTP protocol with a time limit for the head of a request.
 
-    return type("Bounded", (_Bounded, base or AutoHTTPProtocol), {"seconds": seconds})
+    uvicorn itself waits for ever.  h11, and not httptools where that is installed: with it uvicorn loses the body of a
+    request that asks for an upgrade, as those of Java's client do, and takes heads and trailers of any size.
+    """
+    from uvicorn.protocols.http.h11_impl import H11Protocol  # noqa: PLC0415 - an extra
+
+    return type("Timed", (_Timed, H11Protocol), {"seconds": seconds})
 
 
-_PROTOCOL: Any = object  # one of uvicorn's, which is an extra
+_PROTOCOL: Any = object  # uvicorn's, which is an extra
 
 
-class _Bounded(_PROTOCOL):  # type: ignore[misc]
-    """Limits of time and size: uvicorn waits for ever, and with httptools it takes heads and trailers of any size."""
-
+class _Timed(_PROTOCOL):  # type: ignore[misc]
     seconds: float
     _timer: asyncio.TimerHandle | None = None
-    _unread = 0  # bytes that came since the last end of a request or piece of its body
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(transport)
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        self._unread += len(data)
         super().data_received(data)
-        if self._unread > _HEAD_BYTES and hasattr(super(), "on_body"):  # h11 has a limit of its own
-            self._abort_connection(f"more than {_HEAD_BYTES} bytes that are no body")
         if self.cycle is not None and not self.cycle.response_complete:
             self._stop_waiting()
         elif self._timer is None:
             self._wait()
-
-    def on_body(self, body: bytes) -> None:  # httptools calls it, and the next one
-        self._unread = 0
-        super().on_body(body)
-
-    def on_message_complete(self) -> None:
-        self._unread = 0
-        super().on_message_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
         super().connection_lost(exc)
 
     def _wait(self) -> None:
-        reason = f"no whole head of a request after {self.seconds:g} seconds"
-        self._timer = self.loop.call_later(self.seconds, self._abort_connection, reason)
+        self._timer = self.loop.call_later(self.seconds, self._abort_connection)
 
     def _stop_waiting(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _abort_connection(self, reason: str) -> None:
-        proxy.LOGGER.info("%s: %s", self.client, reason)
+    def _abort_connection(self) -> None:
+        proxy.LOGGER.info("%s: no whole head of a request after %g seconds", self.client, self.seconds)
         self.transport.abort()
 
 

@@ -107,12 +107,16 @@ class Exchange:
 
         An answer that is passed on byte for byte has no end then: the ASGI server breaks the connection off.
         """
-        self._access.reason = reason or message
         if not self._access.status:
             await self._fail(status, message, reason)
         elif self._streaming is not None:
             rewriter, self._streaming = self._streaming, None
-            await self._send({"type": "http.response.body", "body": rewriter.abort(message)})
+            data = rewriter.abort(message)
+            self._note_answer(rewriter)
+            self._access.reason = reason or message
+            await self._send({"type": "http.response.body", "body": data})
+        else:
+            self._access.reason = reason or message
 
     async def _relay(self, response: httpx.Response) -> None:
         asked = self._asked
@@ -257,4 +261,9 @@ def _describe_for_log(error: Exception) -> str:
 
 
 def _describe(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    """Describe a transport error for the client.
+
+    It leaves out the bytes that h11 quotes: they may be the rest of another client's answer.
+    """
+    text = str(error).partition(": bytearray(")[0]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -108,8 +108,8 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         self._clock = lambda: base() + offset
         self._runner = self._settings.make_runner(self._clock)
         self._restored = replay.turn
-        if replay.ended is not None and not self._diary.is_reopened:
-            for request in replay.ended.approvals:
+        if not self._diary.is_reopened:
+            for request in self._diary.asked:
                 self._requests.add(request)
         if self._diary.is_reopened:
             self._diary.note_taken_up(replay.at)

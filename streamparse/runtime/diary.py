@@ -9,7 +9,7 @@ import msgspec
 
 from streamparse.loss import Loss
 from streamparse.response import ParsedResponse
-from streamparse.runtime import loop
+from streamparse.runtime import facts, loop
 from streamparse.runtime.agent_items import RunEnd
 from streamparse.runtime.agent_settings import AgentSettings
 from streamparse.runtime.answer import Answer, RestoredAnswer
@@ -42,6 +42,7 @@ class Diary:
         self._settings = settings
         self._journal = settings.journal
         self._recorder: TurnRecorder | None = None
+        self.asked: tuple[facts.ApprovalRequest, ...] = ()  # what a run asks that has ended with that
         self.is_reopened: bool = False  # it had ended, and somebody decided since
 
     def opened(self) -> AbstractContextManager[object]:
@@ -72,9 +73,13 @@ class Diary:
             replay.take(record)
         if replay.turn is not None:
             check_tools(began, self._settings.tools, replay.turn.open_names)
-        self._take_decisions(decisions, replay, {*find_requests(records)})
-        waiting = replay.loop.history.waiting
-        self.is_reopened = replay.ended is not None and any(each.key in replay.decisions for each in waiting)
+        requests = find_requests(records)
+        self._take_decisions(decisions, replay, {*requests})
+        waiting, finish = replay.loop.history.waiting, replay.loop.finish
+        # Its end may not be written: the process ended right before.
+        is_put_off = finish is not None and finish.stopped_by == "approval"
+        self.is_reopened = is_put_off and any(each.key in replay.decisions for each in waiting)
+        self.asked = (*requests.values(),) if is_put_off else ()
         if self.is_reopened:
             check_tools(began, self._settings.tools, {each.name for each in waiting})
         return replay

@@ -52,10 +52,16 @@ class OpenTurn(msgspec.Struct):
 
     @property
     def taken(self) -> list[TakenStep]:
-        """The same by steps.  Raises ChangedRun if something in them was hidden."""
+        """The same by steps, for another process.  Raises ChangedRun if something in them was hidden.
+
+        What was put off asks again there: that it was, and who asked, is only known once the turn has its end.
+        """
         if any(step.is_redacted for step in self.steps):
             raise ChangedRun("what was redacted in this journal is missing: its latest turn cannot go on")
-        return [TakenStep([*unpack_facts(step)], step.began) for step in self.steps]
+        return [
+            TakenStep([fact for fact in unpack_facts(step) if not isinstance(fact, facts.Suspended)], step.began)
+            for step in self.steps
+        ]
 
     @property
     def events(self) -> list[events.Event]:

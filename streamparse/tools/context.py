@@ -139,7 +139,7 @@ class Streamed(AsyncIterator[Text], Generic[Text]):
 
     A coroutine function gets it for a parameter that is annotated `Streamed[str]`; to the model that is a string.
 
-        @sp.tool(effect="idempotent", lock="path")
+        @sp.tool(effect="idempotent", lock=lambda arguments: os.path.normpath(arguments["path"]))
         async def write_file(path: str, content: sp.Streamed[str]) -> str:
             with open(path + ".part", "w") as part:
                 async for text in content:

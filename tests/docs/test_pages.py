@@ -26,7 +26,7 @@ PROGRAMS = {
     if (name := page.relative_to(DOCS).with_suffix("").as_posix()) not in SDK_PAGES
     if (blocks := PROGRAM.findall(page.read_text(encoding="utf-8")))
 }
-NEEDED = {"providers/repair": "jsonschema_rs"}
+NEEDED = {"providers/repair": "jsonschema_rs", "agents/durable": "dbos"}
 IN_A_CELL = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 """Programs are compiled as cells of a notebook, which may await."""
 

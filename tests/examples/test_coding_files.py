@@ -14,6 +14,7 @@ from coding_calls import call, call_all, fail
 from scratch_folder import MAX_FILE, MAX_OUTPUT, Folder
 
 import streamparse as sp
+from streamparse.tools import Toolset
 
 pytestmark = pytest.mark.anyio
 
@@ -37,6 +38,13 @@ def _name_path(name: str, path: str) -> dict[str, Any]:
 
 
 # -- where the tools may not go ----------------------------------------------------------------------------
+
+
+async def test_each_parameter_of_each_tool_is_described() -> None:
+    tools = Toolset.of(TOOLS).values()
+    parameters = {(tool.name, name): schema for tool in tools for name, schema in tool.parameters["properties"].items()}
+    assert len(parameters) == 32
+    assert [each for each, schema in parameters.items() if not schema.get("description")] == []
 
 
 async def test_a_whole_path_of_the_folder_is_one_in_it(folder: Folder) -> None:

@@ -158,6 +158,17 @@ def test_the_counters_are_read_by_prometheus() -> None:
     assert all(re.fullmatch(r'[a-z_]+(\{([a-z]+="[^"\\]*",?)+\})? \d+', line) for line in samples)
 
 
+def test_a_stream_that_breaks_is_counted_as_an_error(caplog: pytest.LogCaptureFixture) -> None:
+    upstream = Upstream(MARKUP[:-2])
+    upstream.breaks = True
+    with proxied(upstream) as url:
+        answer = httpx.post(url + CHAT, json=REQUEST, timeout=60)
+        lines = httpx.get(url + "/metrics", timeout=60).text.splitlines()
+    assert '"error"' in answer.text
+    assert 'streamparse_errors_total{code="transport_error"} 1' in lines
+    assert any(each.getMessage().endswith(": RemoteProtocolError") for each in caplog.records)
+
+
 @pytest.mark.parametrize("path", [CHAT, "/v1/responses", "/v1/messages"])
 def test_a_stream_that_is_silent_is_kept_alive_by_comments(path: str) -> None:
     upstream, seen = Upstream(MARKUP), threading.Event()

@@ -213,7 +213,8 @@ def test_codex_is_told_by_arguments_before_its_subcommand(keep_tools: bool, kept
     assert 'model="qwen3"' in settings
     assert "model_context_window=40000" in settings
     assert ("features.multi_agent=false" not in settings) == kept
-    assert launch.variables == {}
+    assert launch.variables == {"STREAMPARSE_TOKEN": SERVER.token}
+    assert not any(SERVER.token in word for word in told)  # every user of the machine sees the arguments
 
 
 def test_opencode_is_told_by_its_configuration() -> None:

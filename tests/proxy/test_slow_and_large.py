@@ -13,8 +13,6 @@ import anyio
 import httpx
 import pytest
 from serving import Upstream, serving
-from uvicorn.protocols.http.h11_impl import H11Protocol
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from streamparse import proxy
 from streamparse.cli.proxy import make_timed_protocol
@@ -118,7 +116,6 @@ def test_a_head_after_an_answer_has_the_same_time() -> None:
         assert b"HTTP/1.1" not in _read_all(connection)
 
 
-@pytest.mark.parametrize("base", [H11Protocol, HttpToolsProtocol])
 @pytest.mark.parametrize(
     ("begun", "piece"),
     [
@@ -129,28 +126,38 @@ def test_a_head_after_an_answer_has_the_same_time() -> None:
         (b"POST /x HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n0;", b"x"),
     ],
 )
-def test_what_is_neither_a_request_nor_its_body_is_bounded(base: Any, begun: bytes, piece: bytes) -> None:
+def test_what_is_neither_a_request_nor_its_body_is_bounded(begun: bytes, piece: bytes) -> None:
     endless = piece * (25_000_000 // len(piece))
     with (
-        serving(_front("http://127.0.0.1:9"), http=make_timed_protocol(60, base)) as url,
+        serving(_front("http://127.0.0.1:9"), http=make_timed_protocol(60)) as url,
         _connected(url, begun) as connection,
         pytest.raises(ConnectionError),
     ):
         connection.sendall(endless)
 
 
-@pytest.mark.parametrize("base", [H11Protocol, HttpToolsProtocol])
-def test_a_large_body_in_small_chunks_is_no_head(base: Any) -> None:
+def test_a_large_body_in_small_chunks_is_no_head() -> None:
     upstream = Upstream([b"x"])
     body = b"1\r\nx\r\n" * 50_000
     head = b"POST /x HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n"
     with (
         serving(upstream) as server,
-        serving(_front(server), http=make_timed_protocol(60, base)) as url,
+        serving(_front(server), http=make_timed_protocol(60)) as url,
         _connected(url, head + body + b"0\r\n\r\n") as connection,
     ):
         assert _read_all(connection).startswith(b"HTTP/1.1 200 ")
     assert upstream.asked[0][3] == b"x" * 50_000
+
+
+def test_the_body_of_a_request_that_asks_for_another_protocol_is_read() -> None:
+    """Java's client asks for HTTP/2 in each request to a plain address."""
+    upstream = Upstream([b"x"])
+    upgrade = {"connection": "Upgrade, HTTP2-Settings", "upgrade": "h2c", "http2-settings": "AAEAAEAAAAIAAAAB"}
+    with serving(upstream) as server, serving(_front(server), http=make_timed_protocol(60)) as url, httpx.Client() as c:
+        for _ in range(2):
+            assert c.post(f"{url}/x", content=b"hello", headers=upgrade, timeout=60).status_code == 200
+    assert [body for *_, body in upstream.asked] == [b"hello"] * 2
+    assert not {"upgrade", "http2-settings"} & upstream.asked[0][2].keys()
 
 
 def test_an_answer_may_take_longer_than_the_head_of_its_request() -> None:

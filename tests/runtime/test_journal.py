@@ -395,6 +395,25 @@ async def test_an_approval_two_restarts_later_gives_what_one_at_once_gives(tmp_p
     assert run.result.history.messages("openai") == result.history.messages("openai")
 
 
+@pytest.mark.parametrize("lost", [1, 2, 3, 4])
+@pytest.mark.parametrize("is_told", [True, False])
+async def test_a_run_whose_process_ended_right_before_it_wrote_that_it_waits_asks_again(tmp_path, is_told, lost):
+    path, paid = tmp_path / "run.jsonl", []
+    with pytest.raises(sp.Stopped) as caught:
+        await sp.Agent(Scripted(calls(("pay", {"amount": 5}))), [make_payer(paid)]).run("Pay.", journal=path)
+    lines = path.read_bytes().splitlines(keepends=True)
+    assert b'"approval"' in lines[-1]
+    path.write_bytes(b"".join(lines[:-lost]))
+    (request,) = caught.value.result.approvals
+    if is_told:
+        with pytest.raises(sp.Stopped, match="approval") as again:
+            await sp.Agent(Scripted(), [make_payer(paid)]).run("Pay.", journal=path)
+        assert again.value.result.approvals == (request,)
+    sp.Journal(path).approve(request.key)
+    result = await sp.Agent(Scripted(says("ok")), [make_payer(paid)]).run("Pay.", journal=path)
+    assert (result.output, paid) == ("ok", [5])
+
+
 async def test_a_decision_on_a_call_that_does_not_wait_is_refused_with_those_that_do(tmp_path):
     path, paid = tmp_path / "run.jsonl", []
     with pytest.raises(sp.Stopped) as caught:
