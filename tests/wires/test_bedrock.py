@@ -121,8 +121,13 @@ def test_the_pieces_of_a_block_of_another_kind_are_put_together() -> None:
     parser = sp.StreamParser("bedrock-converse")
     messages: list[dict[str, Any]] = [
         {"messageStart": {"role": "assistant"}},
-        {"contentBlockStart": {"contentBlockIndex": 0, "start": {"image": {"format": "png"}}}},
-        {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"image": {"source": {"bytes": "AA"}}}}},
+        {"contentBlockStart": {"contentBlockIndex": 0, "start": {"image": {"format": "p"}}}},
+        {
+            "contentBlockDelta": {
+                "contentBlockIndex": 0,
+                "delta": {"image": {"format": "ng", "source": {"bytes": "AA"}}},
+            }
+        },
         {"contentBlockStop": {"contentBlockIndex": 0}},
         {"messageStop": {"stopReason": "end_turn"}},
     ]
