@@ -8,7 +8,8 @@
 #   make nightly   the coverage, the property tests with 20,000 examples each, and 300 mutants of the core, SEED=7 for others
 #   make mutants   what the tests of the core do not notice: 300 mutants, an hour on two cores; DRAW=60 SEED=7 for others
 #                  and the bugs that were written by hand, which must all be caught
-#   make peers     what other libraries make of the same streams, in .venv-peers; writes docs/comparison.md and internals/comparison.md
+#   make peers     what other libraries make of the same streams, in .venv-peers; writes docs/comparison.md and internals/comparison.md,
+#                  and the table of many agents in internals/performance.md
 #   make pictures  the pictures of the README, from a recording and from docs/internals/comparison.md
 #   make recipes   the programs of the pages about SDKs, in .venv-peers, where every SDK is installed
 #   make docs      the site of the documents in build/site, checked; its pages opened in Chromium, where that is installed
@@ -70,6 +71,7 @@ mutants: $(INSTALLED)
 
 peers: $(PEERS)
 	cd benches && ../.venv-peers/bin/python -m peers
+	.venv-peers/bin/python benches/concurrent_runs.py
 	.venv-peers/bin/python benches/pictures.py
 
 pictures: $(INSTALLED)

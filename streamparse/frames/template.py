@@ -31,10 +31,10 @@ class FrameTemplate:
         self._before = before
         self._after = after
         self._middle = middle
-        self._joint = after + before
+        self._joint = b""  # the end of one message and the beginning of the next, once a read holds several
         self._back = max(after.find(b"\n"), 0)  # from the quote that ends the string to the line break
         # What is longer is likely to be several messages.
-        self._longest = min(2 * len(self._joint + (middle or b"")), framer._max_single)
+        self._longest = min(2 * (len(before) + len(after) + len(middle or b"")), framer._max_single)
         self._string = slice(len(before) - 1, 1 - len(after))
 
     @classmethod
@@ -81,7 +81,8 @@ class FrameTemplate:
 
     def take_run(self, data: bytes, at: int, tell: Callable[[str], None]) -> int:
         """Take the messages of this form from a position on, and tell the string of each; return where they end."""
-        framer, joint, after, middle, back = self._framer, self._joint, self._after, self._middle, self._back
+        framer, after, middle, back = self._framer, self._after, self._middle, self._back
+        joint = self._joint = self._joint or after + self._before
         most, total, skipped, rest = framer._max_single, framer._max_total, len(self._before), len(after)
         goes_on = data.startswith(self._before, at)
         while goes_on:

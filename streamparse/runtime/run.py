@@ -83,7 +83,7 @@ class Run(AsyncIterator[Item]):
         self._open_calls: dict[int, OpenCall] = {}
         self._jobs: dict[int, Job] = {}  # those whose functions have not returned
         self._requested: dict[str, ApprovalRequest] = {}
-        self._tasks = anyio.create_task_group()
+        self._scope = anyio.CancelScope()
         self._reading = anyio.CancelScope()
         self.is_over: bool = False  # nothing runs any more; items may still be there
         # Events are made once they are waited for: most runs wait for none of them, and each is a kilobyte.
@@ -150,7 +150,7 @@ class Run(AsyncIterator[Item]):
         """Cancel what still runs, and answer its calls with an error."""
         if not self.is_over:
             self._submit(facts.Cancelled(self._clock()))
-        self._tasks.cancel_scope.cancel()
+        self._scope.cancel()
 
     async def aclose(self) -> None:
         """Stop, and wait until no task is left and the source is closed."""
@@ -163,20 +163,21 @@ class Run(AsyncIterator[Item]):
         """Read the source and run the tools, until all is over or `stop` is called."""
         failure: Failure | None = None
         try:
-            async with self._tasks:
-                for index, job in self._jobs.items():
-                    self._tasks.start_soon(self._await_end, index, 1, job, name=f"end of {job.name}")
-                if self._is_restored:
-                    self._submit(facts.Restarted(self._clock()))
-                if self._turn.is_limited:  # its time begins now, also if no event ever comes
-                    self._submit(facts.Woke(self._clock()))
-                with self._reading:
-                    failure = await attempt(self._read)
-                self._submit(facts.SourceEnded(self._clock()))
-                if not self._turn.is_settled:
-                    self._settled = anyio.Event()
-                    await self._settled.wait()
-                self._tasks.cancel_scope.cancel()  # those that wait for a time
+            with self._scope:
+                async with anyio.create_task_group() as self._tasks:
+                    for index, job in self._jobs.items():
+                        self._tasks.start_soon(self._await_end, index, 1, job, name=f"end of {job.name}")
+                    if self._is_restored:
+                        self._submit(facts.Restarted(self._clock()))
+                    if self._turn.is_limited:  # its time begins now, also if no event ever comes
+                        self._submit(facts.Woke(self._clock()))
+                    with self._reading:
+                        failure = await attempt(self._read)
+                    self._submit(facts.SourceEnded(self._clock()))
+                    if not self._turn.is_settled:
+                        self._settled = anyio.Event()
+                        await self._settled.wait()
+                    self._tasks.cancel_scope.cancel()  # those that wait for a time
         finally:
             if not self._turn.is_settled:
                 self._submit(facts.Cancelled(self._clock()))
@@ -277,7 +278,7 @@ class Run(AsyncIterator[Item]):
     def _break_off(self, error: Exception) -> None:
         """End the run at once, before anything is done that was not taken down."""
         self._fault = error
-        self._tasks.cancel_scope.cancel()
+        self._scope.cancel()
 
     def _do(self, commands: Iterable[facts.Command]) -> None:
         for command in commands:

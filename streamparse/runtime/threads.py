@@ -147,12 +147,22 @@ def _copy_context() -> contextvars.Context:
 
 def find_event_loop() -> CallSoon:
     """Return what has the running event loop call a function."""
-    trio: Any = sys.modules.get("trio")
-    if trio is not None:
-        try:
-            call_soon: CallSoon = trio.lowlevel.current_trio_token().run_sync_soon
-        except RuntimeError:  # imported, and not what runs
-            pass
-        else:
-            return call_soon
+    if (token := _find_trio_token()) is not None:
+        call_soon: CallSoon = token.run_sync_soon
+        return call_soon
     return asyncio.get_running_loop().call_soon_threadsafe
+
+
+def is_in_trio() -> bool:
+    """Whether the event loop that runs is trio's."""
+    return _find_trio_token() is not None
+
+
+def _find_trio_token() -> Any:
+    trio: Any = sys.modules.get("trio")
+    if trio is None:
+        return None
+    try:
+        return trio.lowlevel.current_trio_token()
+    except RuntimeError:  # imported, and not what runs
+        return None

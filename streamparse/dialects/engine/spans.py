@@ -93,6 +93,11 @@ class HeldCalls:
 class VisibleText:
     """The visible text: its state at the end, and the bare calls that may be revoked there."""
 
+    __slots__ = (  # each parser has one
+        *("_lead", "_sink", "calls", "draft_ends", "follows_drop", "follows_quoted", "has_settled", "held"),
+        *("joins_thoughts", "place", "quotes", "tell"),
+    )
+
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
         self.tell: Callable[[str], None] = sink.text
