@@ -9,10 +9,10 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
-from streamparse.limits import Limits
+from streamparse.limits import Limits, most
 from streamparse.loss import Loss
 
-_MOST_DEPTH: Final = Limits().max_depth or 128
+_MOST_DEPTH: Final = most(Limits().max_depth)
 _MOST_BITS: Final = 14_000  # source: sys.int_info.default_max_str_digits, 4,300 digits
 """Of an integer: Python refuses to write one of more than 4300 digits."""
 _DROP: Final = object()

@@ -25,7 +25,7 @@ _PLACES: Final = frozenset((
 _LISTS: Final = ("choices", "candidates")
 _LABELS: Final = frozenset((
     "id", "type", "role", "name", "model", "object", "status", "phase", "author", "recipient", "channel", "created_at",
-    "call_id", "tool_call_id", "stop_sequence", "finishMessage",
+    "call_id", "tool_call_id", "stop_sequence",
 ))  # fmt: skip
 _TEXTS: Final = frozenset(("content", "text", "thinking", "reasoning"))
 """What wires read that is in no Struct of theirs."""

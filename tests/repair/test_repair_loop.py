@@ -21,6 +21,7 @@ from streamparse.repair import (
     answer_broken,
 )
 from streamparse.repair.answers import describe_break
+from streamparse.response import BrokenCall
 from streamparse.tools import Toolset
 
 pytest.importorskip("jsonschema_rs")
@@ -128,6 +129,19 @@ def test_the_answer_to_a_broken_call_names_the_arguments_of_its_tool() -> None:
         (broken,) = sp.parse_response(_chat((name, '{"query": tea, "limit"}'))).broken_calls
         error = answer_broken(broken, tools).error or ""
         assert error.endswith(f"write one whole call; the arguments of '{name}' are: {arguments}")
+
+
+@pytest.mark.parametrize(
+    ("code", "advice"),
+    [
+        ("duplicate_call", "do not call again"),
+        ("truncated_call", "call it again, whole"),
+        ("limit_args", "shorter arguments"),
+    ],
+)
+def test_the_answer_to_a_broken_call_says_what_helps_against_its_fault(code: str, advice: str) -> None:
+    error = answer_broken(BrokenCall("search", "{", "c", code), Toolset.of([SEARCH])).error or ""
+    assert advice in error
 
 
 def test_after_two_attempts_it_gives_up_as_text_and_loses_nothing() -> None:

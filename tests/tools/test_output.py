@@ -240,3 +240,16 @@ def test_an_answer_that_is_no_object_is_the_only_member_of_one():
 
 def test_the_keys_of_an_answer_are_read_as_their_type():
     assert read_output(make_output_tool(dict[int, str]), {"answer": {"1": "a"}}) == {1: "a"}
+
+
+def test_the_model_is_told_the_plain_defaults_of_a_named_tuple() -> None:
+    class Place(NamedTuple):
+        city: str
+        country: str | None = None
+        days: int = 2
+        marks: list[str] = ["a"]  # noqa: RUF012 - as above
+
+    properties = make_output_tool(Place).parameters["properties"]
+    defaults = {name: schema["default"] for name, schema in properties.items() if "default" in schema}
+    assert defaults == {"country": None, "days": 2}
+    assert read_output(make_output_tool(Place), {"city": "Paris"}) == Place("Paris")

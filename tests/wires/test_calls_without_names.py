@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from cuts import assert_same_in_every_cut
+
 import streamparse as sp
 
 
@@ -42,3 +44,20 @@ def test_the_arguments_of_a_complete_call_are_those_of_its_index() -> None:
     parser = sp.StreamParser("openai-chat")
     parser.feed(_fragment(0, "c0", "f", '{"a": 1}') + _fragment(1, "c1", "g", '{"b": 2}'))
     assert (parser.partial(0), parser.partial(1)) == ({"a": 1}, {"b": 2})
+
+
+def test_a_block_of_a_call_without_a_name_is_an_error_and_passed_on_with_its_input() -> None:
+    messages: list[dict[str, Any]] = [
+        {"type": "message_start", "message": {"id": "m", "role": "assistant", "content": []}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "t", "name": ""}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": '{"a": 1}'}},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_stop"},
+    ]
+    body = "".join(f"event: {message['type']}\ndata: {json.dumps(message)}\n\n" for message in messages)
+    events = assert_same_in_every_cut(lambda: sp.StreamParser("anthropic"), body.encode(), most=20)
+    assert _codes(events) == ["call_without_name"]
+    assert events[1:] == [
+        sp.ProviderItem("tool_use", {"id": "t", "input": {"a": 1}}, 0),
+        sp.Done(None, None, ok=True),
+    ]
