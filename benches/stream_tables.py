@@ -64,7 +64,7 @@ def make_reads() -> Table:
     if is_release_known():
         columns += ("to 0.1.0",)
         bounds += (
-            f"; at most {TO_RELEASE} × what it cost in 0.1.0, {DECODED_TO_RELEASE} × where every message is decoded"
+            f"; at most {TO_RELEASE} × what it cost in 0.1.0, {DECODED_TO_RELEASE} × where all are decoded"
         )
     return Table(
         "reads",
