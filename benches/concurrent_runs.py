@@ -6,7 +6,7 @@
 Each run has two answers of text, the first of which ends with a call of a tool.  They come through the same transport
 of httpx, one token a message, each when it is due.  The lag of a token is the time from then until its consumer has
 it.  What a core sustains follows from the CPU time of the fewest runs.  Where it is asked for more, the lag grows with
-the length of the answers.  Each measurement is a process of its own.
+the length of the answers.  Each measurement is a process of its own, which is ended after two minutes.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ TOKENS = 100
 """Of each answer."""
 PAUSE = 0.01
 RUNS = (100, 1000)
+MOST_SECONDS = 120
 
 
 def _frame(delta: dict[str, Any], finish: str | None = None) -> bytes:
@@ -186,10 +187,13 @@ async def measure(name: str, count: int) -> dict[str, float]:
     return {"seconds": spent / tokens, "p50": cuts[49] * 1000, "p99": cuts[98] * 1000}
 
 
-def measure_apart(name: str, count: int) -> dict[str, float]:
-    """Measure in a process of its own."""
+def measure_apart(name: str, count: int) -> dict[str, float] | None:
+    """Measure in a process of its own; None if that takes too long."""
     command = [sys.executable, __file__, "--one", name, str(count)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    try:
+        done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=MOST_SECONDS)
+    except subprocess.TimeoutExpired:
+        return None
     found: dict[str, float] = json.loads(done.stdout)
     return found
 
@@ -205,8 +209,10 @@ def write_table() -> str:
     lines = [f"| {' | '.join(heads)} |", "|---|" + "---:|" * (len(heads) - 1)]
     for name, (distribution, _) in LIBRARIES.items():
         found = [measure_apart(name, count) for count in RUNS]
-        seconds = found[0]["seconds"]
-        cells = [f"{lag['p50']:,.0f} / {lag['p99']:,.0f} ms" for lag in found]
+        seconds = found[0]["seconds"] if found[0] else float("nan")
+        cells = [
+            f"{lag['p50']:,.0f} / {lag['p99']:,.0f} ms" if lag else f"not done in {MOST_SECONDS} s" for lag in found
+        ]
         head = f"{name} {version(distribution)} | {seconds * 1e6:,.0f} | {PAUSE / seconds:,.0f}"
         lines.append(f"| {head} | {' | '.join(cells)} |")
         print(lines[-1], flush=True)

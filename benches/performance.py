@@ -32,7 +32,7 @@ from text_tables import make_bodies, make_markers
 
 import streamparse as sp
 
-__all__ = ["TABLES", "main", "replace_between"]
+__all__ = ["TABLES", "TABLES_OF_OTHERS", "main", "replace_between"]
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "internals" / "performance.md"
@@ -56,6 +56,8 @@ TABLES: dict[str, Callable[[], Table]] = {
     "clients": make_clients,
 }
 """What makes each table, by the name of its markers."""
+TABLES_OF_OTHERS = ("concurrent-runs",)
+"""Those that need other libraries: `concurrent_runs.py` makes this one."""
 
 
 def replace_between(page: str, name: str, text: str) -> str:

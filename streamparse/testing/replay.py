@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -9,7 +10,7 @@ from contextlib import contextmanager
 from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BufferedIOBase
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 from typing import Any
 
 import msgspec
@@ -126,11 +127,18 @@ def replaying(recordings: Recording | Sequence[Recording], speed: float = 1.0) -
     """Serve recordings on a free local port while the block runs; gives the URL."""
     given = [recordings] if isinstance(recordings, Recording) else list(recordings)
     server = make_server(Player(given), speed, "127.0.0.1", 0)
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    is_over = Event()
+
+    def serve() -> None:
+        while not is_over.is_set():
+            server.handle_request()
+
+    thread = Thread(target=serve)
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_port}"
     finally:
-        server.shutdown()
+        is_over.set()
+        socket.create_connection(("127.0.0.1", server.server_port)).close()  # for which it waits
         thread.join()
         server.server_close()

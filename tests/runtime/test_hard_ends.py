@@ -65,7 +65,7 @@ async def test_whatever_a_coroutine_raises_when_its_time_is_over_is_its_calls_er
         finally:
             raise error
 
-    result = await outcome_of(tool, timeout=0.01)
+    result = await outcome_of(tool, timeout=0.1)
     assert result.failure.code == "raised"
 
 
@@ -81,7 +81,7 @@ async def test_a_group_of_tasks_of_which_one_fails_when_its_time_is_over_is_the_
             tasks.start_soon(fail)
             tasks.start_soon(anyio.sleep_forever)
 
-    result = await outcome_of(tool, timeout=0.01)
+    result = await outcome_of(tool, timeout=0.1)
     assert result.failure.code in ("raised", "timed_out")
 
 
@@ -94,7 +94,7 @@ async def test_a_tool_that_gives_way_only_at_the_third_time_keeps_its_value():
                 pass
         return "at last"
 
-    assert (await outcome_of(tool, timeout=0.01)).result == "at last"
+    assert (await outcome_of(tool, timeout=0.1)).result == "at last"
 
 
 async def test_what_a_tool_must_finish_is_waited_for():
@@ -109,7 +109,7 @@ async def test_what_a_tool_must_finish_is_waited_for():
                     await anyio.lowlevel.checkpoint()
                 done.append("tidy")
 
-    result = await outcome_of(tool, timeout=0.01)
+    result = await outcome_of(tool, timeout=0.1)
     assert (result.failure.code, done) == ("timed_out", ["tidy"])
 
 
