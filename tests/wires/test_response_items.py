@@ -526,6 +526,15 @@ def test_an_annotation_of_nothing_is_none() -> None:
     assert events == [sp.ProviderItem("annotation", note), sp.Done("completed", None, ok=True)]
 
 
+def test_a_number_of_an_annotation_that_no_float_holds_is_null() -> None:
+    added = _event("output_text.annotation.added", annotation={"score": "SCORE", "url": "u"})
+    item = {"type": "web_search_call", "id": "w", "score": "SCORE"}
+    done = _event("output_item.done", output_index=0, item=item)
+    body = _write([added, done, COMPLETED]).replace(b'"SCORE"', b"1e999")
+    events = assert_same_in_every_cut(lambda: sp.StreamParser("openai-responses"), body, most=20)
+    assert [event.data.get("score", "") for event in events if isinstance(event, sp.ProviderItem)] == [None, None]
+
+
 def test_other_arguments_behind_those_that_had_to_be_mended_are_late() -> None:
     messages = [_ADDED, _arguments("delta", "{'a': 1}", "i"), _call("done", 0, name="f")]
     late = _arguments("done", '{"a": 2}', "i")
