@@ -63,9 +63,7 @@ def make_reads() -> Table:
     bounds = "one frame a read at most 2 × the floor, 2.3 where every message is decoded, on Ollama 3.3, of some less"
     if is_release_known():
         columns += ("to 0.1.0",)
-        bounds += (
-            f"; at most {TO_RELEASE} × what it cost in 0.1.0, {DECODED_TO_RELEASE} × where all are decoded"
-        )
+        bounds += f"; at most {TO_RELEASE} × what it cost in 0.1.0, {DECODED_TO_RELEASE} × where all are decoded"
     return Table(
         "reads",
         columns,
