@@ -117,6 +117,27 @@ def test_content_of_any_other_kind_is_an_item() -> None:
     ]
 
 
+def test_the_pieces_of_a_block_of_another_kind_are_put_together() -> None:
+    parser = sp.StreamParser("bedrock-converse")
+    messages: list[dict[str, Any]] = [
+        {"messageStart": {"role": "assistant"}},
+        {"contentBlockStart": {"contentBlockIndex": 0, "start": {"image": {"format": "p"}}}},
+        {
+            "contentBlockDelta": {
+                "contentBlockIndex": 0,
+                "delta": {"image": {"format": "ng", "source": {"bytes": "AA"}}},
+            }
+        },
+        {"contentBlockStop": {"contentBlockIndex": 0}},
+        {"messageStop": {"stopReason": "end_turn"}},
+    ]
+    events = [event for message in messages for event in parser.feed(message)] + parser.close()
+    assert events == [
+        sp.ProviderItem("image", {"format": "png", "source": {"bytes": "AA"}}, 0),
+        sp.Done("end_turn", None, ok=True),
+    ]
+
+
 def test_a_call_without_input_has_empty_arguments_and_one_cut_before_them_has_none() -> None:
     assert calls_of(_parse(*_call(0, "a", "now"), _end("tool_use"))) == [("now", {})]
     cut = _parse(*_call(0, "a", "now"), _end("max_tokens"))

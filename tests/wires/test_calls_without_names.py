@@ -40,6 +40,13 @@ def test_a_call_whose_arguments_before_its_name_are_too_long_is_broken_when_the_
     assert parser.response.tool_calls == []
 
 
+def test_the_name_that_comes_behind_the_arguments_may_be_that_of_no_declared_tool() -> None:
+    parser = sp.StreamParser("openai-chat", tools=[{"name": "g"}])
+    parser.feed(_fragment(0, "c0", arguments='{"a"') + _fragment(0, name="f") + _fragment(0, arguments=": 1}"))
+    parser.close()
+    assert [(call.name, call.arguments) for call in parser.response.tool_calls] == [("f", {"a": 1})]
+
+
 def test_the_arguments_of_a_complete_call_are_those_of_its_index() -> None:
     parser = sp.StreamParser("openai-chat")
     parser.feed(_fragment(0, "c0", "f", '{"a": 1}') + _fragment(1, "c1", "g", '{"b": 2}'))

@@ -161,6 +161,11 @@ CALLS: dict[str, tuple[list[dict[str, Any]], list[tuple[str, dict[str, Any]]], l
         [("f", {"a": 1}), ("g", {"b": 2})],
         [],
     ),
+    "a call that is added again under another id of its item, without its name": (
+        [_ADDED, _call("added", 0, "j", name=None), _arguments("done", '{"a": 1}', "j")],
+        [("f", {"a": 1})],
+        [],
+    ),
     "whole arguments of an unknown item, which are the last call's": (
         [_ADDED, _arguments("done", '{"a": 1}', "z")],
         [("f", {"a": 1})],
@@ -512,6 +517,13 @@ def test_between_two_messages_of_a_whole_response_stands_an_item() -> None:
     output = [{"type": "message", "content": [{"type": "output_text", "text": text}]} for text in "ab"]
     response = sp.parse_response({"object": "response", "status": "completed", "output": output})
     assert (response.content, response.items) == ("ab", [{"kind": "phase", "data": None, "index": None}])
+
+
+def test_an_annotation_of_nothing_is_none() -> None:
+    note = {"type": "url_citation", "url": "u"}
+    added = [_event("output_text.annotation.added", annotation=each) for each in (None, note)]
+    events = assert_same_in_every_cut(lambda: sp.StreamParser("openai-responses"), _write([*added, COMPLETED]), most=20)
+    assert events == [sp.ProviderItem("annotation", note), sp.Done("completed", None, ok=True)]
 
 
 def test_other_arguments_behind_those_that_had_to_be_mended_are_late() -> None:

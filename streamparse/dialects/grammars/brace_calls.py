@@ -64,8 +64,9 @@ class BraceCalls(msgspec.Struct, frozen=True, dict=True):
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
         head = yield from reader.match(self.patterns.head)
-        name = "" if head is None else context.resolve_name(head["name"])
-        if head is None or not context.believes(name):
+        assert head is not None  # the dialect is asked only where this very pattern has matched
+        name = context.resolve_name(head["name"])
+        if not context.believes(name):
             return False
         reader.commit()
         call = context.sink.call_start(name, None, "inband")
