@@ -65,19 +65,26 @@ class FastPath:
             return at
         if asks_for_facts:
             self._wire.read_facts(payload)
-        self.template = None  # it does not fit
-        if framer.singles >= self._learns_from:
+        if self.template is not None or framer.singles >= self._learns_from:
             self._learn(data[at:end], message)
         return end
 
     def _learn(self, chunk: bytes, message: Any) -> None:
-        """Keep the form of the message that was taken last, if it may serve for the next ones."""
+        """Keep the form of the message that was taken last, if it may serve for the next ones.
+
+        A message that did not have the form of those before it may be the only one of its kind: it is not looked into.
+        """
         number = self._framer.singles
-        self._pause = 0 if number > self._learnt_at + 1 else min(2 * self._pause + 1, _LONGEST_PAUSE)
-        self._learnt_at = number + self._pause
-        self._learns_from = self._learnt_at + 1
-        if self._ignored != self._wire.ignored:
-            self._ignored = self._wire.ignored  # perhaps this message: then its string went to no verb
-        elif (plain := find_plain_string(self._wire, message)) is not None:
-            self.tell = plain.tell
-            self.template = FrameTemplate.learn(self._framer, chunk, plain.string, plain.is_twice)
+        if self.template is not None:
+            self.template, has_served = None, number > self._learnt_at + 1
+        else:
+            self._learnt_at, has_served = number, False
+            if self._ignored != self._wire.ignored:
+                self._ignored = self._wire.ignored  # perhaps this message: then its string went to no verb
+            elif (plain := find_plain_string(self._wire, message)) is not None:
+                self.tell = plain.tell
+                self.template = FrameTemplate.learn(self._framer, chunk, plain.string, plain.is_twice)
+                if self.template is not None:
+                    return
+        self._pause = 0 if has_served else min(2 * self._pause + 1, _LONGEST_PAUSE)
+        self._learns_from = number + 1 + self._pause
