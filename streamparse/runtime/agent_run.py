@@ -6,7 +6,7 @@ import threading
 import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator
-from contextlib import AsyncExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
@@ -22,7 +22,7 @@ from streamparse.runtime.agent_settings import AgentSettings
 from streamparse.runtime.answer import Answer, OpenAnswer, Partials, RestoredAnswer, find_refused_body, repeat_calls
 from streamparse.runtime.buffer import Buffer
 from streamparse.runtime.diary import Diary, read_decisions
-from streamparse.runtime.execution import attempt
+from streamparse.runtime.execution import ExitStack, attempt
 from streamparse.runtime.facts import ApprovalRequest
 from streamparse.runtime.history import History
 from streamparse.runtime.journal_records import Sent
@@ -70,7 +70,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         self._restored: OpenTurn | None = None  # what the journal has of a request that was not over
         self._number = self._model = 0  # of the latest request
         self._error: BaseException | None = None
-        self._stack = AsyncExitStack()
+        self._stack = ExitStack()
         self._thread = 0  # of the event loop
         self._call_soon: CallSoon | None = None
 
@@ -82,7 +82,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             raise RuntimeError("a run begins once: make another one with `agent.run`")
         self._has_begun = True
         self._thread, self._call_soon = threading.get_ident(), find_event_loop()
-        async with AsyncExitStack() as stack:
+        async with ExitStack() as stack:
             stack.enter_context(self._diary.opened())
             first = self._begin()
             self._models = [await stack.enter_async_context(open_model(model)) for model in self._settings.models]

@@ -13,7 +13,9 @@ import inspect
 import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
 from functools import partial
+from types import TracebackType
 from typing import Any, NamedTuple, TypeVar
 
 import anyio
@@ -34,6 +36,24 @@ from streamparse.tools.signature import is_async
 T = TypeVar("T")
 
 MAX_ERROR = 2000  # bound: characters of a tool's own error that are kept; the model gets to see fewer
+
+
+class ExitStack(AsyncExitStack):
+    """An AsyncExitStack that never raises an exception that is its own context.
+
+    The standard one makes it so where two blocks raise the same cancellation while another exception is handled.  The
+    task groups of anyio follow the contexts of a cancellation, and would never come to an end of them.
+    """
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> bool | None:
+        try:
+            return await super().__aexit__(kind, error, trace)
+        except BaseException as raised:
+            if raised.__context__ is raised:
+                raised.__context__ = None
+            raise
 
 
 async def attempt(work: Callable[[], Awaitable[T]]) -> T | Failure:

@@ -1,5 +1,9 @@
 """An agent that is a tool of another: its usage and its approvals are those of the run that calls it."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import anyio
 import pytest
 from scripted import END, Scripted, call, calls, frame, says
@@ -81,3 +85,58 @@ async def test_cancelling_the_one_ends_the_other():
                 run.cancel()
     assert ended.is_set()
     assert run.result.stopped_by == "cancelled"
+
+
+async def test_a_cancellation_behind_another_exception_is_not_its_own_context():
+    async def raise_while_cancelled(scope):
+        async with sp.Agent(Scripted(says("done"))).run("?"):
+            scope.cancel()
+            raise ValueError
+
+    with anyio.CancelScope() as scope, pytest.raises(anyio.get_cancelled_exc_class()) as raised:
+        await raise_while_cancelled(scope)
+    assert raised.value.__context__ is not raised.value
+
+
+FULL_DISK = """
+import sys
+
+import anyio
+from scripted import Scripted, calls, says
+
+import streamparse as sp
+
+
+class FullStore:
+    room = int(sys.argv[2])
+
+    def acquire(self): ...
+    def release(self): ...
+
+    def read(self):
+        return []
+
+    def append(self, line, *, durable):
+        self.room -= 1
+        if self.room < 0:
+            raise OSError(28, "no space left")
+
+
+async def main():
+    tool = sp.Agent(Scripted(says("Because."))).as_tool("research", "Find something out.")
+    agent = sp.Agent(Scripted(calls(("research", {"task": "Why?"})), says("done")), [tool])
+    try:
+        await agent.run("?", journal=FullStore())
+    except OSError as error:
+        print(error.errno)
+
+
+anyio.run(main, backend=sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize("room", range(4, 8))
+def test_a_disk_that_is_full_when_it_has_begun_ends_the_run(room, anyio_backend_name):
+    command = [sys.executable, "-c", FULL_DISK, anyio_backend_name, str(room)]
+    ended = subprocess.run(command, check=True, cwd=Path(__file__).parent, capture_output=True, text=True, timeout=20)
+    assert ended.stdout == "28\n"
