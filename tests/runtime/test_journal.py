@@ -525,3 +525,17 @@ async def test_a_journal_that_could_not_be_opened_is_not_busy_afterwards(tmp_pat
     folder.rmdir()
     with journal.opened():
         assert journal.read() == []
+
+
+async def test_a_call_of_a_run_that_was_cancelled_waits_no_more_and_that_is_said(tmp_path):
+    pay = make_payer([])
+    path = tmp_path / "run.jsonl"
+    async with sp.Agent(Scripted(calls(("pay", {"amount": 1}))), [pay], approvals="stop").run(
+        "Pay.", journal=path
+    ) as run:
+        async for _ in run:
+            pass
+        run.cancel(heard="")
+    assert sp.Journal(path).requests == []
+    with pytest.raises(ValueError, match="cancelled"):
+        sp.Journal(path).approve(run.result.approvals[0].key)
