@@ -100,9 +100,9 @@ class Diary:
         if self._journal is None:
             return
         tools = declare(self._settings.tools.values())
-        self._journal.append(Began(version=VERSION, id=id, history=given, tools=tools, at=at, decides=bool(decisions)))
-        for key, decision in decisions.items():
-            self._journal.append(Decided(key=key, granted=decision.granted, why=decision.why))
+        self._journal.append(
+            Began(version=VERSION, id=id, history=given, tools=tools, at=at, decisions=dict(decisions))
+        )
 
     def note_sent(self, send: loop.Send, name: str, tier: int, at: float) -> None:
         """Write that a model is about to be asked."""

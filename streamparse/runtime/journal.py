@@ -21,6 +21,7 @@ from streamparse.runtime import facts
 from streamparse.runtime.journal_file import JournalFile, JournalStore
 from streamparse.runtime.journal_records import (
     VERSION,
+    Cancelled,
     Decided,
     Ended,
     Record,
@@ -227,6 +228,8 @@ def find_requests(records: Iterable[Record]) -> dict[str, facts.ApprovalRequest]
                 found = {key: each for key, each in found.items() if key in waiting}
             case Decided():
                 found.pop(record.key, None)
+            case Cancelled():
+                found = {}
             case Ended() if record.finish.stopped_by != "approval":
                 found = {}
     return found if is_whole else {}
@@ -236,7 +239,8 @@ def _explain_missing(records: Iterable[Record], key: str) -> str:
     known = {each.key for record in records if isinstance(record, Step) for each in record.requests}
     if key not in known:
         return f"no call of this run has the key {key!r}"
-    return f"the call {key!r} does not wait any more: it was decided on, or its answer was cut, which makes it void"
+    why = "it was decided on, or its run was cancelled, or its answer was cut, which makes it void"
+    return f"the call {key!r} does not wait any more: {why}"
 
 
 def _map_texts(value: Any, change: Redact) -> Any:

@@ -44,7 +44,7 @@ class JournalFile:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path: Path = Path(path)
+        self.path: Path = Path(path).resolve()  # by whatever name it is opened, there is one lock
         self._lock: IO[bytes] | None = None
         self._file: int | None = None
         self._size = 0
@@ -59,6 +59,13 @@ class JournalFile:
             lock.close()
             raise JournalBusy(f"{self.path} is written by somebody else at this moment") from error
         self._lock = lock
+        try:
+            self._open()
+        except OSError:
+            self.release()
+            raise
+
+    def _open(self) -> None:
         is_new = not self.path.exists()
         self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), _MODE)
         self._size = sum(len(line) + 1 for line in self.read())

@@ -30,6 +30,7 @@ from streamparse.runtime.history import History
 from streamparse.runtime.loop_facts import Finish
 from streamparse.runtime.model_failures import ModelFailure
 from streamparse.runtime.rounds import WaitingCall
+from streamparse.runtime.run_options import Decision
 from streamparse.tools import Effect, ToolResult
 from streamparse.usage import TokenCounts
 
@@ -51,7 +52,7 @@ class DeclaredTool(msgspec.Struct, frozen=True):
 class Began(_Record, frozen=True, tag="run"):
     """The run begins; `at` is on its own clock, which stands still while no process runs it.
 
-    `decides`: calls of the history that waited are decided on.
+    `decisions`: by key, on calls of the history that waited.
     """
 
     version: int
@@ -59,7 +60,7 @@ class Began(_Record, frozen=True, tag="run"):
     history: History
     tools: tuple[DeclaredTool, ...]
     at: float
-    decides: bool = False
+    decisions: dict[str, Decision] = {}
 
 
 class Sent(_Record, frozen=True, tag="sent"):

@@ -55,7 +55,7 @@ def write_turns(
         [turn for each in exchanges for turn in each.turns], model, is_thinking=_is_thinking(exchanges)
     )
     head = [Message("system", [Text(system)])] if system.strip() else []
-    return [*head, *turns]
+    return [replace(turn, parts=[*turn.parts]) for turn in (*head, *turns)]  # whoever gets them may change them
 
 
 def write_messages(system: str, entries: Sequence[Entry], omitted: int, adapter: Adapter, model: str) -> Translation:

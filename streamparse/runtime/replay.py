@@ -111,8 +111,10 @@ class Replay:
         self.at = max(self.at, _find_time(record))
         match record:
             case Began():
-                self.command = self.loop.take(loop.Started(record.history, record.at, decides=record.decides))
-                self.turn = OpenTurn(None, is_taken_up=True) if record.decides else None
+                self.decisions |= record.decisions
+                decides = bool(record.decisions)
+                self.command = self.loop.take(loop.Started(record.history, record.at, decides=decides))
+                self.turn = OpenTurn(None, is_taken_up=True) if decides else None
             case Sent():
                 self.turn = OpenTurn(record)
             case Answering() if self.turn is not None:

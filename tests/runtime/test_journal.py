@@ -489,3 +489,53 @@ async def test_time_between_processes_counts_for_no_limit(tmp_path):
     (request,) = sp.Journal(path).requests
     sp.Journal(path).approve(request.key)
     assert (await sp.Agent(model, [make_payer(paid)], **options).run("Pay.", journal=path)).output == "ok"
+
+
+async def test_a_run_that_ended_behind_its_first_record_still_has_its_decisions(tmp_path):
+    @sp.tool(needs_approval=True)
+    async def pay(amount: int) -> str:
+        return f"paid {amount}"
+
+    with pytest.raises(sp.Stopped) as caught:
+        await sp.Agent(Scripted(calls(("pay", {"amount": 1}))), [pay]).run("Pay.")
+    saved, (request,) = caught.value.history, caught.value.result.approvals
+    path = tmp_path / "run.jsonl"
+    for _ in range(2):
+        result = await sp.Agent(Scripted(says("done")), [pay]).run(
+            history=saved, decisions={request.key: True}, journal=path
+        )
+        assert result.output == "done"
+        path.write_bytes(path.read_bytes().split(b"\n")[0] + b"\n")  # all but the first record is lost
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
+async def test_two_names_of_one_journal_are_one_journal(tmp_path):
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(tmp_path / "run.jsonl")
+    with sp.Journal(tmp_path / "run.jsonl").opened(), pytest.raises(sp.JournalBusy):
+        sp.Journal(link).approve("a")
+
+
+async def test_a_journal_that_could_not_be_opened_is_not_busy_afterwards(tmp_path):
+    folder = tmp_path / "run.jsonl"
+    folder.mkdir()
+    journal = sp.Journal(folder)
+    with pytest.raises(IsADirectoryError), journal.opened():
+        pass
+    folder.rmdir()
+    with journal.opened():
+        assert journal.read() == []
+
+
+async def test_a_call_of_a_run_that_was_cancelled_waits_no_more_and_that_is_said(tmp_path):
+    pay = make_payer([])
+    path = tmp_path / "run.jsonl"
+    async with sp.Agent(Scripted(calls(("pay", {"amount": 1}))), [pay], approvals="stop").run(
+        "Pay.", journal=path
+    ) as run:
+        async for _ in run:
+            pass
+        run.cancel(heard="")
+    assert sp.Journal(path).requests == []
+    with pytest.raises(ValueError, match="cancelled"):
+        sp.Journal(path).approve(run.result.approvals[0].key)

@@ -90,3 +90,18 @@ def _answer(number: int) -> sp.ParsedResponse:
 
 def _result(number: int) -> sp.ToolResult:
     return sp.ToolResult(f"call_{number}", "look", "seen")
+
+
+def test_who_edits_turns_changes_no_history():
+    answer = sp.parse_response(
+        {"choices": [{"message": {"content": "x", "tool_calls": [
+            {"id": "a", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+        ]}, "finish_reason": "tool_calls"}]}
+    )  # fmt: skip
+    result = sp.ToolResult("a", "look", "seen", index=0)
+    history = sp.History(system="s").with_prompt("hello").with_round(answer, [result], provider="openai")
+    before = history.messages("openai")
+    for turn in history.turns("openai"):
+        turn.parts.clear()
+    assert history.messages("openai") == before
+    assert all(turn.parts for turn in history.turns("openai"))
