@@ -174,7 +174,9 @@ class Run(AsyncIterator[Item]):
                     with self._reading:
                         failure = await attempt(self._read)
                     self._submit(facts.SourceEnded(self._clock()))
-                    if not self._turn.is_settled:
+                    if self._turn.is_settled:
+                        await anyio.lowlevel.checkpoint()  # the consumer may cancel what it was shown
+                    else:
                         self._settled = anyio.Event()
                         await self._settled.wait()
                     self._tasks.cancel_scope.cancel()  # those that wait for a time
