@@ -133,7 +133,7 @@ def test_a_client_that_goes_away_at_any_item_takes_its_run_with_it(server: Scrip
             with client.stream("POST", "/runs", json={"prompt": task}) as response:
                 for line in filter(None, response.iter_lines()):
                     seen.append(json.loads(line[6:])["type"])
-                    if len(seen) == count:
+                    if len(seen) == count or seen[-1] == "done":  # in another run the same text may come in fewer items
                         break
             assert answered.acquire(timeout=60)
             assert running == []
