@@ -18,7 +18,7 @@ from typing import Any
 
 from dbos import DBOS, SetWorkflowID
 from durable_agent import APPROVALS, Decision, make_workflow, open_dbos
-from journaled import Killed
+from journaled import Killed, count_effect
 from scripted import Scripted, calls, says
 
 import streamparse as sp
@@ -43,24 +43,18 @@ class ByRounds(Scripted):
 def make_tools(folder: Path) -> list[Any]:
     """Tools that count what they do in a file."""
 
-    def count(line: str) -> None:
-        with (folder / "effects").open("a") as effects:
-            effects.write(line + "\n")
-            effects.flush()
-            os.fsync(effects.fileno())
-
     @sp.tool(effect="read")
     async def look() -> str:
         return "three bills"
 
     @sp.tool(needs_approval=True)
     async def pay(to: str, ctx: sp.ToolContext) -> str:
-        count(f"pay {to} {ctx.idempotency_key}")
+        count_effect(folder, f"pay {to} {ctx.idempotency_key}")
         return f"paid {to}"
 
     @sp.tool(effect="idempotent")
     async def save(file: str, ctx: sp.ToolContext) -> str:
-        count(f"save {file} {ctx.idempotency_key}")
+        count_effect(folder, f"save {file} {ctx.idempotency_key}")
         return f"saved {file}"
 
     return [look, pay, save]

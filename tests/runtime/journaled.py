@@ -54,25 +54,27 @@ def kill() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def make_tools(folder: Path) -> list[Any]:
-    def count(line: str) -> None:
-        with (folder / "effects").open("a") as effects:
-            effects.write(line + "\n")
-            effects.flush()
-            os.fsync(effects.fileno())
+def count_effect(folder: Path, line: str) -> None:
+    """Note in a file what a tool does, so that a kill right behind it cannot undo the note."""
+    with (folder / "effects").open("a") as effects:
+        effects.write(line + "\n")
+        effects.flush()
+        os.fsync(effects.fileno())
 
+
+def make_tools(folder: Path) -> list[Any]:
     @sp.tool(effect="read")
     async def look(place: str) -> str:
         return f"a door in the {place}"
 
     @sp.tool
     async def send(to: str, ctx: sp.ToolContext) -> str:
-        count(f"send {to} {ctx.idempotency_key}")
+        count_effect(folder, f"send {to} {ctx.idempotency_key}")
         return f"sent to {to}"
 
     @sp.tool(effect="idempotent")
     async def save(file: str, ctx: sp.ToolContext) -> str:
-        count(f"save {file} {ctx.idempotency_key}")
+        count_effect(folder, f"save {file} {ctx.idempotency_key}")
         return f"saved {file}"
 
     return [look, send, save]
