@@ -133,7 +133,6 @@ class Proxy(AbstractAsyncContextManager["Proxy"]):
 
             group.start_soon(cancel_when_left)
             group.start_soon(exchange.keep_alive)
-            group.start_soon(exchange.watch_server)
             await exchange.run(request)
             group.cancel_scope.cancel()
 
@@ -177,9 +176,8 @@ class Proxy(AbstractAsyncContextManager["Proxy"]):
         headers = self._make_headers(came or [], None, is_read=True)
         url = upstream.make_url(settings, find_models_path(settings.wire).encode())
         try:
-            with anyio.fail_after(settings.read_timeout):
-                answer = await self.client.send(self.client.build_request("GET", url, headers=headers))
-        except (httpx.HTTPError, TimeoutError) as error:
+            answer = await self.client.send(self.client.build_request("GET", url, headers=headers))
+        except httpx.HTTPError as error:
             raise RequestRefused(f"the server was not asked for its models: {error}", 502, "upstream_error") from error
         models = read_models(answer.content)
         if not models and not settings.model:

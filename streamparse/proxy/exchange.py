@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
-from math import inf
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import anyio
 
@@ -51,20 +49,15 @@ class Exchange:
         self._counters = counters
         self._send = access.send
         self._streaming: Rewriter | None = None
-        self._limit = anyio.CancelScope()
-        self._heard = time.monotonic()  # when the server was last heard; infinite while it is the client's turn
-        self._is_silent = False
 
     async def run(self, request: httpx.Request) -> None:
         """Send the request, and the answer on, for as long as the answer may take."""
         seconds = self._settings.answer_timeout
-        self._limit.deadline = anyio.current_time() + seconds
-        with self._limit:
+        with anyio.move_on_after(seconds) as limit:
             await self._run(request)
-        if self._limit.cancelled_caught:
-            reason = "ReadTimeout" if self._is_silent else f"the answer was not whole after {seconds:g} seconds"
+        if limit.cancelled_caught:
             with anyio.move_on_after(_FAREWELL_SECONDS):
-                await self._break_off(504, reason)
+                await self._break_off(504, f"the answer was not whole after {seconds:g} seconds")
 
     async def keep_alive(self) -> None:
         """Send a comment where a stream of events has been silent: what stands between may close an idle connection."""
@@ -74,14 +67,6 @@ class Exchange:
             writes_events = self._streaming is not None and _EVENTS in self._streaming.emitter.content_type
             if writes_events and self._access.status and self._access.size == before:
                 await self._send({"type": "http.response.body", "body": b": keep-alive\n\n", "more_body": True})
-
-    async def watch_server(self) -> None:
-        """Give up on a server that is silent for too long."""
-        seconds = self._settings.read_timeout
-        while (left := self._heard + seconds - time.monotonic()) > 0:
-            await anyio.sleep(min(left, seconds))
-        self._is_silent = True
-        self._limit.cancel()
 
     # -- inside ----------------------------------------------------------------------------------------
 
@@ -135,21 +120,9 @@ class Exchange:
         """Pass an answer on, byte for byte."""
         unread = [_UNREAD] if self._access.warning else []
         await start(self._send, response.status_code, [*keep_end_to_end(response.headers.raw), *unread])
-        async for chunk in self._listen(response.stream):
+        async for chunk in response.aiter_raw():
             await self._send({"type": "http.response.body", "body": chunk, "more_body": True})
         await finish(self._send)
-
-    def _read_body(self, response: httpx.Response) -> AsyncIterator[bytes]:
-        """Return the pieces of a body, decoded if it came compressed although it was not asked to."""
-        return self._listen(response.aiter_bytes() if "content-encoding" in response.headers else response.stream)
-
-    async def _listen(self, chunks: object) -> AsyncIterator[bytes]:
-        """Yield what the server sends; its silence counts only while it is waited for."""
-        self._heard = time.monotonic()
-        async for chunk in cast("AsyncIterable[bytes]", chunks):  # httpx does not say that its stream is asynchronous
-            self._heard = inf
-            yield chunk
-            self._heard = time.monotonic()
 
     async def _send_stream(self, response: httpx.Response, asked: ClientRequest) -> None:
         """Read the answer as it comes; what each piece gives is sent before the next is read.
@@ -158,7 +131,7 @@ class Exchange:
         """
         rewriter = asked.make_rewriter(self._settings)
         feed, send = rewriter.feed, self._send
-        chunks = self._read_body(response)
+        chunks = _iterate_body(response)
         self._streaming = rewriter
         headers = self._make_headers(response, asked, rewriter.emitter.content_type)
         await start(send, response.status_code, [*headers, _UNBUFFERED])
@@ -177,7 +150,7 @@ class Exchange:
 
     async def _send_whole(self, response: httpx.Response, asked: ClientRequest) -> None:
         rewriter = asked.make_rewriter(self._settings)
-        chunks = self._read_body(response)
+        chunks = _iterate_body(response)
         room, pieces = self._settings.max_answer, list[bytes]()
         may_stay = asked.wire == self._settings.wire
         async for chunk in chunks:
@@ -210,7 +183,7 @@ class Exchange:
             return
         rewriter = asked.make_rewriter(self._settings)
         try:
-            async for chunk in self._read_body(response):
+            async for chunk in _iterate_body(response):
                 rewriter.feed(chunk)
                 if rewriter.over:
                     break
@@ -240,6 +213,11 @@ class Exchange:
         self._access.reason = reason or message
         wire = self._asked.wire if self._asked is not None else None
         await respond(self._send, status, *make_error_response(wire, status, "upstream_error", message))
+
+
+def _iterate_body(response: httpx.Response) -> AsyncIterator[bytes]:
+    """Return the pieces of a body, decoded if it came compressed although it was not asked to."""
+    return response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
 
 
 async def _drain(chunks: AsyncIterator[bytes]) -> None:

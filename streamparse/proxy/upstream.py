@@ -104,14 +104,11 @@ def make_client(settings: Settings) -> httpx.AsyncClient:
     Neither another host (a redirect, a proxy of the environment) nor a key of ours (.netrc) comes in, and no cookie
     that the server gave to one client is sent with the request of another.
     """
-    from streamparse.proxy.transport import Transport  # noqa: PLC0415 - it imports the HTTP client
-
     module = load_httpx()
     timeout = module.Timeout(settings.read_timeout, connect=settings.connect_timeout, pool=None)
     limits = module.Limits(max_connections=None, max_keepalive_connections=20, keepalive_expiry=_IDLE)
-    transport = Transport(limits, module.create_ssl_context(trust_env=False))
     client: httpx.AsyncClient = module.AsyncClient(
-        timeout=timeout, transport=transport, follow_redirects=False, trust_env=False
+        timeout=timeout, limits=limits, follow_redirects=False, trust_env=False
     )
     client.headers.clear()
     client.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=()))

@@ -29,7 +29,7 @@ SHAPES = {"openai_chat", "anthropic"}
 OUTSIDE = {"msgspec", "regex", "typing_extensions"}
 TASKS = {"anyio", "sniffio"}
 BY_ROOM = {
-    "schema": {"jsonschema_rs"}, "proxy": {"httpx", "httpcore"}, "runtime": {"httpx"}, "bulk": {"pyarrow"},
+    "schema": {"jsonschema_rs"}, "proxy": {"httpx"}, "runtime": {"httpx"}, "bulk": {"pyarrow"},
     "cli": {"tqdm", "uvicorn", "httpx"}, "testing": {"pytest"},
 }  # fmt: skip
 """What one room alone may import, in a function or in a module that is imported in one."""
