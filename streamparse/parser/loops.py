@@ -6,14 +6,14 @@ Between the source and the caller there is a single generator: no queue, no task
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Generator, Iterable, Iterator
-from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack
 from itertools import islice
 from typing import Any, Final
 
 from streamparse.dialects import Dialects, Quoted, Reasoning
 from streamparse.events import Done, Event
 from streamparse.limits import Limits
-from streamparse.parser.sources import AsyncClosing, AsyncSource, Chunk, Closing, Source, open_async_source, open_source
+from streamparse.parser.sources import AsyncSource, Chunk, Closing, Source, open_async_source, open_source
 from streamparse.parser.stream import StreamParser
 from streamparse.providers.wires import WireName
 
@@ -185,7 +185,7 @@ def _read_events(parser: StreamParser, chunks: Iterator[Chunk], closing: Closing
 
 
 async def _read_events_async(
-    parser: StreamParser, chunks: AsyncIterator[Chunk], closing: AsyncClosing
+    parser: StreamParser, chunks: AsyncIterator[Chunk], closing: AsyncExitStack
 ) -> AsyncGenerator[Event, None]:
     async with closing:
         while True:

@@ -23,14 +23,13 @@ from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
     AsyncIterator,
-    Awaitable,
     Callable,
     Generator,
     Iterable,
     Iterator,
     Mapping,
 )
-from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack
 from functools import lru_cache, partial
 from typing import Any, Final, TypeAlias
 
@@ -80,30 +79,6 @@ class Closing:
                     self.close()
 
 
-class AsyncClosing:
-    """The same for what is closed with `await`; an `AsyncExitStack` would hold a kilobyte for each answer."""
-
-    __slots__ = ("_closes",)
-
-    def __init__(self, *closes: Callable[[], Awaitable[object]]) -> None:
-        self._closes = [*closes]
-
-    async def __aenter__(self) -> None:
-        pass
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
-
-    async def aclose(self) -> None:
-        """Close what is not closed yet."""
-        if self._closes:
-            close = self._closes.pop()
-            try:
-                await close()
-            finally:
-                await self.aclose()
-
-
 def open_source(source: Source) -> tuple[Iterator[Chunk], Closing]:
     """Return the chunks of a source and what closes it, once; TypeError for anything else."""
     is_response = _is_response_class(source.__class__)
@@ -118,20 +93,21 @@ def open_source(source: Source) -> tuple[Iterator[Chunk], Closing]:
     return chunks, Closing(*filter(None, closes))
 
 
-def open_async_source(source: AsyncSource) -> tuple[AsyncIterator[Chunk], AsyncClosing]:
-    """Return the chunks of a source and what closes it, once; TypeError for anything else."""
+def open_async_source(source: AsyncSource) -> tuple[AsyncIterator[Chunk], AsyncExitStack]:
+    """Return the chunks of a source and the stack whose `aclose()` closes it, once; TypeError for anything else."""
     source = _unwrap(source, prefix="a")
     if _is_manager(source, AbstractAsyncContextManager):
         entered = _enter_async(source)
-        return entered, AsyncClosing(entered.aclose)
+        return entered, _make_closing(entered)
     opened = _enter(source) if _is_manager(source, AbstractContextManager) else _open_async(source)
     if isinstance(opened, AsyncIterable):
         own = aiter(opened)
-        return own, AsyncClosing(*(partial(_close, thing, "aclose", "close") for thing in _drop_repeats(source, own)))
+        return own, _make_closing(source, own)
     sync = iter(opened)
     in_turns = _take_turns(sync)
-    closes = [partial(_close, thing, "close", "aclose") for thing in _drop_repeats(source, sync)]
-    return in_turns, AsyncClosing(*closes, in_turns.aclose)
+    closing = _make_closing(source, sync, names=("close", "aclose"))
+    closing.push_async_callback(in_turns.aclose)
+    return in_turns, closing
 
 
 @lru_cache(256)
@@ -145,6 +121,14 @@ def _is_response_class(kind: type) -> bool:
         and not (is_sdk_response_class(kind) or declares_fields(kind) or issubclass(kind, others))
         and not kind.__name__.endswith(_MANAGERS)
     )
+
+
+def _make_closing(*things: object, names: tuple[str, str] = ("aclose", "close")) -> AsyncExitStack:
+    """Return what closes the things by the first of these methods that they have, the last one first."""
+    closing = AsyncExitStack()
+    for thing in _drop_repeats(*things):
+        closing.push_async_callback(_close, thing, *names)
+    return closing
 
 
 def _unwrap(source: Source, prefix: str) -> Source:
