@@ -34,7 +34,7 @@ from streamparse.runtime.history import History
 from streamparse.runtime.runner import CommonOptions
 from streamparse.runtime.stops import StopCondition, list_stops
 from streamparse.runtime.threads import find_event_loop
-from streamparse.tools import Tool, ToolContext, ToolError, Toolset, make_output_tool
+from streamparse.tools import CallOptions, Tool, ToolContext, ToolError, Toolset, make_output_tool
 from streamparse.unknown_names import check_keywords
 from streamparse.writing.parts import Document, Image
 
@@ -180,7 +180,7 @@ class Agent(Generic[Output]):
             known = msgspec.structs.replace(known, system=settings.system)
         return AgentRun(settings, known if prompt is None else known.with_prompt(prompt), deps)
 
-    def as_tool(self, name: str, purpose: str, /, **fields: Any) -> Tool:
+    def as_tool(self, name: str, purpose: str, /, **options: Unpack[CallOptions]) -> Tool:
         """Return a tool that gives a task to this agent, and returns its output.
 
             writer = sp.Agent(model, tools)
@@ -188,8 +188,9 @@ class Agent(Generic[Output]):
 
         What it costs is in the usage of the run that calls it.  Its requests for approval are items of that run, which
         answers them; where nobody is there, they are denied.  Cancelling the one ends the other.  `deps` are those of
-        the run.  `fields` are those of `Tool`; without a `timeout` it has an hour.
+        the run.  `options` are fields of `Tool`; without a `timeout` it has an hour.
         """
+        check_keywords("as_tool", options, CallOptions.__annotations__)
 
         async def run_agent(task: str, ctx: ToolContext[Any]) -> Any:
             host: AgentRun[Any] | None = ctx.host
@@ -207,8 +208,8 @@ class Agent(Generic[Output]):
                 raise ToolError("execution", f"it ended without an answer: {run.result.stopped_by}", code="no_output")
             return run.result.output
 
-        own: dict[str, Any] = {"timeout": AGENT_SECONDS, **fields, "name": name, "description": purpose}
-        return Tool(**{key: each for key, each in own.items() if key != "parameters"}, function=run_agent)
+        limited: CallOptions = {"timeout": AGENT_SECONDS, **options}
+        return Tool(name, purpose, function=run_agent, **limited)
 
     def run_sync(
         self,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from streamparse.lazy import export_lazily
-from streamparse.tools.declaration import Effect, InvalidArguments, Tool, bind, tool, validate
+from streamparse.tools.declaration import CallOptions, Effect, InvalidArguments, Tool, bind, tool, validate
 from streamparse.tools.toolset import Toolset
 
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from streamparse.tools.signature import is_async
 
 __all__ = [
-    "RETRYABLE", "CallBroken", "Effect", "ErrorKind", "InvalidArguments", "StateChange", "Streamed", "Tool",
-    "ToolContext", "ToolError", "ToolFailure", "ToolResult", "Toolset", "bind", "format_error_for_model", "is_async",
-    "make_output_tool", "read_output", "tool", "validate",
+    "RETRYABLE", "CallBroken", "CallOptions", "Effect", "ErrorKind", "InvalidArguments", "StateChange", "Streamed",
+    "Tool", "ToolContext", "ToolError", "ToolFailure", "ToolResult", "Toolset", "bind", "format_error_for_model",
+    "is_async", "make_output_tool", "read_output", "tool", "validate",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:  # a parser knows the tools, and runs none

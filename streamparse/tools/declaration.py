@@ -175,12 +175,9 @@ def validate(tool: Tool, arguments: dict[str, Any], *, without_streamed: bool = 
     return None
 
 
-class ToolOptions(TypedDict, total=False):
-    """The fields of a `Tool` that `@tool` takes."""
+class CallOptions(TypedDict, total=False):
+    """The fields of a `Tool` that say how its calls run, and not what it is."""
 
-    name: str | None
-    description: str
-    parameters: dict[str, Any]
     effect: Effect
     timeout: float | None
     tier: int
@@ -190,6 +187,14 @@ class ToolOptions(TypedDict, total=False):
     retries: int
     category: str
     ends: bool
+
+
+class ToolOptions(CallOptions, total=False):
+    """The fields of a `Tool` that `@tool` takes."""
+
+    name: str | None
+    description: str
+    parameters: dict[str, Any]
 
 
 @overload

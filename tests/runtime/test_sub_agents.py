@@ -59,6 +59,13 @@ async def test_where_nobody_is_there_they_are_denied():
     assert result.history.rounds[0].results[0].result == "I may not."
 
 
+def test_its_parameters_are_its_own():
+    child, _ = make(says("Because."))
+    with pytest.raises(TypeError, match=r"as_tool\(\) .*'parameters'; known are: effect"):
+        child.as_tool("research", "Find something out.", parameters={"type": "object"})
+    assert child.as_tool("research", "Find something out.", effect="read", timeout=5).timeout == 5
+
+
 async def test_one_without_an_answer_is_an_error_of_the_call():
     _, tool = make(says("no", finish="content_filter"))
     result = await parent_of(tool).run("?")
