@@ -28,6 +28,7 @@ from streamparse.runtime.agent_settings import (
     Tier,
     add_output_tool,
     list_models,
+    merge_settings,
 )
 from streamparse.runtime.facts import ApprovalRequest
 from streamparse.runtime.history import History
@@ -126,7 +127,7 @@ class Agent(Generic[Output]):
             output_tool=output_tool,
             system=system,
             stops=list_stops(stop),
-            settings=dict(settings or {}),
+            settings=merge_settings({}, settings or {}),
             prepare_history=prepare_history,
             ask_again=ask_again,
             tier=tier,

@@ -21,7 +21,7 @@ from streamparse.runtime.agent_items import AgentItem, RunEnd, RunResult, Stoppe
 from streamparse.runtime.agent_settings import AgentSettings
 from streamparse.runtime.answer import Answer, OpenAnswer, Partials, RestoredAnswer, find_refused_body, repeat_calls
 from streamparse.runtime.buffer import Buffer
-from streamparse.runtime.diary import Diary, read_decisions
+from streamparse.runtime.diary import Diary
 from streamparse.runtime.execution import ExitStack, attempt
 from streamparse.runtime.facts import ApprovalRequest
 from streamparse.runtime.history import History
@@ -57,7 +57,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         self._clock: Callable[[], float] = settings.runner.get("clock", time.perf_counter)
         self._loop = settings.make_loop(self.id)
         self._diary = Diary(settings)
-        self._decisions: dict[str, Decision] = read_decisions(settings.decisions)
+        self._decisions: dict[str, Decision] = dict(settings.decisions)
         self._buffer: Buffer[AgentItem] = Buffer(MAX_BUFFERED)
         self._requests = OpenRequests()
         self._is_attended = True  # the items have a reader, who can approve

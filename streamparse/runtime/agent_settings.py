@@ -17,6 +17,7 @@ from streamparse.runtime.journal_file import JournalStore
 from streamparse.runtime.loop import MAX_COMPLAINTS, Loop, Send
 from streamparse.runtime.model import Model, check_model
 from streamparse.runtime.request import Request, check_settings
+from streamparse.runtime.run_options import Decision
 from streamparse.runtime.runner import CommonOptions, ToolRunner
 from streamparse.runtime.stops import MAX_TURNS, MaxStop, RunState, StopCondition, list_stops, max_turns
 from streamparse.tools import Tool, Toolset
@@ -65,7 +66,7 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
     learner: CapabilityLearner | None = None
     approvals: Approvals | None = None
     journal: Journal | None = None
-    decisions: dict[str, bool | str] = {}
+    decisions: dict[str, Decision] = {}
     runner: CommonOptions = {}
 
     def __post_init__(self) -> None:
@@ -79,6 +80,10 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
             msgspec.structs.force_setattr(self, "stops", (*self.stops, max_turns(MAX_TURNS)))
         if self.approvals not in (None, *get_args(Approvals)):
             raise ValueError(f"approvals is 'wait' or 'stop', not {self.approvals!r}")
+        if not (isinstance(self.tier, int) or callable(self.tier)):
+            raise TypeError(f"tier is an integer, or a function that returns one, not {self.tier!r}")
+        if not (self.prepare_history is None or callable(self.prepare_history)):
+            raise TypeError(f"prepare_history is a function of the history, not {self.prepare_history!r}")
         check_settings(self.settings)
         self.make_runner()  # raises for what cannot be, now and not in each run
 
@@ -90,13 +95,13 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
         if (model := own.get("model")) is not None:
             changes["models"] = list_models(model)
         if (settings := own.get("settings")) is not None:
-            changes["settings"] = {**self.settings, **settings}
+            changes["settings"] = merge_settings(self.settings, settings)
         if (stop := own.get("stop")) is not None:
             changes["stops"] = list_stops(stop)
         if (journal := own.get("journal")) is not None:
             changes["journal"] = Journal.of(journal)
         if decisions := own.get("decisions"):
-            changes["decisions"] = dict(decisions)
+            changes["decisions"] = read_decisions(decisions)
         changes |= {name: own[name] for name in ("tier", "approvals") if own.get(name) is not None}
         return msgspec.structs.replace(self, **changes) if changes else self
 
@@ -174,6 +179,26 @@ def list_models(model: Models) -> tuple[AgentModel, ...]:
     """Return the models of an agent, one or several."""
     is_one = isinstance(model, (str, NegotiatedFormat)) or not isinstance(model, Sequence)
     return (cast(AgentModel, model),) if is_one else tuple(cast(Any, model))
+
+
+def merge_settings(settings: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings of requests with others over them.  Raises TypeError for what is no mapping."""
+    if not isinstance(given, Mapping):
+        raise TypeError(f"settings are a dict of what goes into each request, not {type(given).__name__}")
+    return {**settings, **given}
+
+
+def read_decisions(given: Mapping[str, bool | str]) -> dict[str, Decision]:
+    """Return decisions by key: True lets a call run, False or the reason why does not.
+
+    Raises TypeError for anything else.
+    """
+    if not isinstance(given, Mapping):
+        raise TypeError(f"decisions are a dict by the keys of calls, not {type(given).__name__}")
+    for key, each in given.items():
+        if not isinstance(each, bool | str):
+            raise TypeError(f"what is decided of {key!r} is True, False, or a text that says why not; got {each!r}")
+    return {key: Decision(each is True, each if isinstance(each, str) else "") for key, each in given.items()}
 
 
 def add_output_tool(tools: Iterable[Any] | None, output_tool: Tool | None) -> Toolset:

@@ -177,11 +177,6 @@ class Diary:
             self._journal.append(ended)
 
 
-def read_decisions(given: Mapping[str, bool | str]) -> dict[str, Decision]:
-    """Return decisions by key: True lets a call run, False or the reason why does not."""
-    return {key: Decision(each is True, each if isinstance(each, str) else "") for key, each in given.items()}
-
-
 def check_waiting(settings: AgentSettings, history: History, decisions: Mapping[str, Decision]) -> None:
     """Raise ValueError for a decision about a call that does not wait, and for a tool that is not what it was."""
     waiting = {each.key: each for each in history.waiting if each.needs_approval}

@@ -39,7 +39,7 @@ StopCondition: TypeAlias = Callable[[RunState], str | None]
 
 def list_stops(given: Iterable[StopCondition]) -> tuple[StopCondition, ...]:
     """Return the stops; raises TypeError for what is no list of functions."""
-    if callable(given):
+    if callable(given) or not isinstance(given, Iterable):
         raise TypeError("stop is a list: write stop=[max_turns(20)]")
     stops = tuple(given)
     for stop in stops:

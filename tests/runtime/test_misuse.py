@@ -64,6 +64,32 @@ def test_an_unknown_keyword_is_a_type_error_of_the_function_that_was_called(make
         make(**{keyword: "x"})
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"settings": [1]}, "settings are a dict .* not list"),
+        ({"settings": "temperature"}, "settings are a dict .* not str"),
+        ({"tier": "a"}, "tier is an integer, or a function"),
+        ({"stop": 5}, "stop is a list"),
+    ],
+)
+@pytest.mark.parametrize("give", [make_agent, lambda **own: make_agent().run("hi", **own)], ids=["agent", "run"])
+def test_an_option_that_cannot_be_says_what_it_is(give: Any, options: Any, message: str):
+    with pytest.raises(TypeError, match=message):
+        give(**options)
+
+
+@pytest.mark.parametrize("decisions", ["key", ["key"], {"key": 1}, {"key": None}])
+def test_a_decision_is_a_bool_or_why_not(decisions: Any):
+    with pytest.raises(TypeError, match=r"True, False|dict by the keys"):
+        make_agent().run("hi", decisions=decisions)
+
+
+def test_a_history_is_prepared_by_a_function():
+    with pytest.raises(TypeError, match="prepare_history is a function"):
+        make_agent(prepare_history=5)
+
+
 def test_the_typed_options_are_those_that_are_taken():
     own = inspect.signature(sp.ToolRunner).parameters.values()
     assert {*RunnerOptions.__annotations__} == {
