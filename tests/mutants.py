@@ -49,7 +49,7 @@ KNOWN = Path(__file__).with_suffix(".toml")
 REPLAYED = ROOT / "tests/replayed_mutants.toml"
 PRELOADED = ("hypothesis", "anyio", "trio", "msgspec", "regex", "jsonschema_rs", "asyncio")
 MEMORY = 4 << 30
-LONGEST = {"mutants": 15, "usual": 40}
+LONGEST = {"mutants": 40, "usual": 40}
 """Seconds of the processor that a test, or the import of its module, may take with these examples; none needs half."""
 STAGES = (1, 3, 10)
 """How many test files are collected at once: most mutants are caught by the first, and wait for no others."""
