@@ -61,7 +61,6 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         self._buffer: Buffer[AgentItem] = Buffer(MAX_BUFFERED)
         self._requests = OpenRequests()
         self._is_attended = True  # the items have a reader, who can approve
-        self._is_cancelled = False
         self._has_begun = False
         self._waiting: anyio.CancelScope | None = None  # for a model, for a moment, or for the consumer
         self._answer: OpenAnswer | None = None  # that is being read
@@ -101,19 +100,17 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             self._diary.begin(self.id, self._given, now, self._decisions)
             return self._loop.take(loop.Started(self._given, now, decides=bool(self._decisions)))
         self.id, self._loop = replay.loop.run_id, replay.loop
-        self._is_cancelled = self._loop.is_interrupted
         self._decisions |= replay.decisions
         base = self._clock
         offset = replay.at - base()  # while no process ran it, no time has passed for it
         self._clock = lambda: base() + offset
         self._runner = self._settings.make_runner(self._clock)
         self._restored = replay.turn
-        if not self._diary.is_reopened:
-            for request in self._diary.asked:
-                self._requests.add(request)
         if self._diary.is_reopened:
             self._diary.note_taken_up(replay.at)
             return self._loop.take(loop.Decided(replay.at))
+        for request in self._diary.asked:
+            self._requests.add(request)
         return replay.command
 
     async def __aexit__(
@@ -190,13 +187,15 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             self._call_soon(partial(self._cancel, heard))
 
     def _cancel(self, heard: str | None) -> None:
-        self._is_cancelled = True
-        self._diary.note_cancelled(now := self._clock(), heard)
-        self._loop.take(loop.Interrupted(now, heard))
-        if self._waiting is not None:
-            self._waiting.cancel()
-        if self._answer is not None:
-            self._answer.turn.stop()
+        now = self._clock()
+        try:
+            self._diary.note_cancelled(now, heard)
+        finally:  # it ends all the same if the journal cannot be written
+            self._loop.take(loop.Interrupted(now, heard))
+            if self._waiting is not None:
+                self._waiting.cancel()
+            if self._answer is not None:
+                self._answer.turn.stop()
 
     def ask_for(self, child: AgentRun[Any], request: ApprovalRequest) -> None:
         """Show the request of an agent that a tool has asked; where nobody is there, deny it."""
@@ -209,7 +208,8 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
     def add_usage(self, child: AgentRun[Any]) -> None:
         """Count what an agent has cost that a tool has asked."""
         now, tokens = self._clock(), child._loop.tokens
-        self._diary.note_spent(tokens, now)
+        if self._answer is not None:
+            self._answer.turn.take_down(partial(self._diary.note_spent, tokens, now))
         self._loop.take(loop.Spent(tokens, now))
         self._requests.forget(child)
 
@@ -288,13 +288,13 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
 
     def _read_clock_after(self, scope: anyio.CancelScope) -> float:
         """Return the time after a wait, at least the deadline that ended it: the loop's clock may be a little slow."""
-        is_late = scope.cancelled_caught and not self._is_cancelled
+        is_late = scope.cancelled_caught and not self._loop.is_interrupted
         return max(self._clock(), self._loop.deadline or 0.0) if is_late else self._clock()
 
     async def _send(self, send: loop.Send) -> loop.Fact:
         """Ask a model, and read its answer while the tools run."""
         self._number, self._model, self._error, self._request = send.number, send.model, None, None
-        if self._is_cancelled:
+        if self._loop.is_interrupted:
             return loop.RequestFailed(ModelFailure("cancelled"), self._clock())
         restored, self._restored = self._restored, None
         if restored is not None and restored.sent is not None and restored.steps:
@@ -314,7 +314,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             if source is None:
                 return loop.RequestFailed(failure, self._clock())
         if scope.cancelled_caught or request is None:
-            why = "cancelled" if self._is_cancelled else "out of time"
+            why = "cancelled" if self._loop.is_interrupted else "out of time"
             return loop.RequestFailed(ModelFailure(why), self._read_clock_after(scope))
         return await self._read_answer(request, source, tier, is_last=send.is_last)
 
@@ -379,7 +379,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
     async def _finish_answer(self, open_answer: OpenAnswer) -> loop.AnswerEnded:
         """Show the items of an answer until all its calls have results."""
         self._answer = open_answer
-        if self._is_cancelled:
+        if self._loop.is_interrupted:
             open_answer.turn.stop()
         ended = await attempt(partial(self._show_items, open_answer))
         if open_answer.turn.fault is not None:
@@ -411,7 +411,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             if partials is not None and (shown := partials.read(item)) is not None:
                 self._buffer.put_latest((request.number, shown.index), shown)
             is_late = False
-            while self._buffer.is_full and not self._is_cancelled and not is_late:
+            while self._buffer.is_full and not self._loop.is_interrupted and not is_late:
                 with self._limit_wait() as scope:
                     await self._buffer.wait_for_room()
                 is_late = scope.cancelled_caught  # the turn is over, too: what still comes is bounded
@@ -431,7 +431,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         deadline = self._loop.deadline
         with anyio.move_on_after(None if deadline is None else max(deadline - self._clock(), 0)) as scope:
             self._waiting = scope
-            if self._is_cancelled:
+            if self._loop.is_interrupted:
                 scope.cancel()
             yield scope
 

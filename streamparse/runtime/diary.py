@@ -44,6 +44,7 @@ class Diary:
         self._recorder: TurnRecorder | None = None
         self.asked: tuple[facts.ApprovalRequest, ...] = ()  # what a run asks that has ended with that
         self.is_reopened: bool = False  # it had ended, and somebody decided since
+        self._has_ended = False  # that is written, and nobody decided since
 
     def opened(self) -> AbstractContextManager[object]:
         """Be the only writer, as long as the block.  Raises JournalBusy."""
@@ -79,6 +80,7 @@ class Diary:
         # Its end may not be written: the process ended right before.
         is_put_off = finish is not None and finish.stopped_by == "approval"
         self.is_reopened = is_put_off and any(each.key in replay.decisions for each in waiting)
+        self._has_ended = replay.ended is not None and not self.is_reopened
         self.asked = (*requests.values(),) if is_put_off else ()
         if self.is_reopened:
             check_tools(began, self._settings.tools, {each.name for each in waiting})
@@ -170,7 +172,7 @@ class Diary:
 
     def end(self, finish: Finish | None, end: RunEnd) -> None:
         """Write how the run ended, unless that is written."""
-        if self._journal is not None and finish is not None and not isinstance(self._journal.last, Ended):
+        if self._journal is not None and finish is not None and not self._has_ended:
             ended = Ended(
                 finish=finish, usage=end.usage, approvals=end.approvals, refused=end.refused, failure=end.failure
             )

@@ -53,7 +53,6 @@ class Journal:
         self._store: JournalStore = path if isinstance(path, JournalStore) else JournalFile(path)
         self._redact = redact
         self._is_open = False
-        self.last: Record | None = None  # that this process has read or written
 
     @classmethod
     def of(cls, given: Journal | str | os.PathLike[str] | JournalStore) -> Journal:
@@ -69,11 +68,9 @@ class Journal:
         if lines:
             _check_version(lines[0])
         try:
-            records = [_DECODER.decode(line) for line in lines]
+            return [_DECODER.decode(line) for line in lines]
         except msgspec.MsgspecError as error:
             raise ChangedRun(f"this is no journal that can be read: {error}") from error
-        self.last = records[-1] if records else None
-        return records
 
     @contextmanager
     def opened(self) -> Iterator[Journal]:
@@ -94,7 +91,6 @@ class Journal:
         """Write a record, if the journal is open.  Raises what the store raises."""
         if self._is_open:
             self._store.append(self._encode(record), durable=durable)
-            self.last = record
 
     def redact(self, value: Any) -> Any:
         """Return a value as it is written: as JSON has it, with what is to be hidden replaced."""

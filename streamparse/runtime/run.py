@@ -182,6 +182,7 @@ class Run(AsyncIterator[Item]):
                     self._tasks.cancel_scope.cancel()  # those that wait for a time
         finally:
             if not self._turn.is_settled:
+                self._leave_out_of_records()
                 self._submit(facts.Cancelled(self._clock()))
                 for execution in list(self._executions.values()):
                     self._submit_outcome(execution, None)
@@ -262,25 +263,26 @@ class Run(AsyncIterator[Item]):
         if self._fault is not None:
             return
         commands = self._turn.take(fact)
-        if self._recorder is not None:
-            try:
-                self._recorder.note(fact, commands)
-            except Exception as error:  # noqa: BLE001 - of a disk, or of a store of the user's
-                self._break_off(error)
-                return
-        self._do(commands)
+        if self._recorder is None or self.take_down(partial(self._recorder.note, fact, commands)):
+            self._do(commands)
 
     def _flush(self) -> None:
         if self._recorder is not None and self._fault is None:
-            try:
-                self._recorder.flush()
-            except Exception as error:  # noqa: BLE001 - as above
-                self._break_off(error)
+            self.take_down(self._recorder.flush)
 
-    def _break_off(self, error: Exception) -> None:
-        """End the run at once, before anything is done that was not taken down."""
-        self._fault = error
-        self._scope.cancel()
+    def take_down(self, write: Callable[[], None]) -> bool:
+        """Write something; return whether that went well.  If not, the run ends before anything else is done."""
+        try:
+            write()
+        except Exception as error:  # noqa: BLE001 - of a disk, or of a store of the user's
+            self._fault = error
+            self._scope.cancel()
+        return self._fault is None
+
+    def _leave_out_of_records(self) -> None:
+        """Take down nothing of a cancellation from outside: who goes on finds all as if the process had ended."""
+        if not self._scope.cancel_called:
+            self._recorder = None
 
     def _do(self, commands: Iterable[facts.Command]) -> None:
         for command in commands:
@@ -352,7 +354,9 @@ class Run(AsyncIterator[Item]):
                 await anyio.lowlevel.checkpoint_if_cancelled()  # a task begins even in a scope that is cancelled
                 execution.has_begun = True
                 outcome = await execution.run(self._settings.max_result)
-        finally:  # also when the whole run is cancelled from outside
+        finally:
+            if outcome is None and not execution.scope.cancel_called:
+                self._leave_out_of_records()
             self._submit_outcome(execution, outcome)
 
     def _submit_outcome(self, execution: Execution, outcome: Outcome | None) -> None:

@@ -539,3 +539,70 @@ async def test_a_call_of_a_run_that_was_cancelled_waits_no_more_and_that_is_said
     assert sp.Journal(path).requests == []
     with pytest.raises(ValueError, match="cancelled"):
         sp.Journal(path).approve(run.result.approvals[0].key)
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio", "trio"])
+async def test_a_run_that_is_cancelled_from_outside_goes_on_as_after_a_crash(tmp_path, anyio_backend):
+    looked = []
+
+    @sp.tool(effect="read")
+    async def look() -> str:
+        looked.append("again")
+        if len(looked) == 1:
+            await anyio.sleep(60)
+        return "north"
+
+    path = tmp_path / "run.jsonl"
+    with anyio.move_on_after(0.2):
+        await sp.Agent(Scripted(calls(("look", {}))), [look]).run("Look.", journal=path)
+    assert read(path)[-1].answers == []
+    result = await sp.Agent(Scripted(says("done")), [look]).run("Look.", journal=path)
+    assert (result.output, len(looked)) == ("done", 2)
+    assert result.history.rounds[0].results[0].result == "north"
+
+
+class RefusingStore:
+    """Refuses one kind of record."""
+
+    def __init__(self, refused):
+        self._refused = refused
+
+    def acquire(self): ...
+    def release(self): ...
+
+    def read(self):
+        return []
+
+    def append(self, line, *, durable):  # noqa: ARG002 - a store
+        if msgspec.json.decode(line)["t"] == self._refused:
+            raise OSError(errno.ENOSPC, "no space left")
+
+
+async def test_what_an_agent_has_cost_and_cannot_be_written_ends_the_run_and_is_no_error_of_the_tool():
+    tool = sp.Agent(Scripted(says("Because."))).as_tool("research", "Find something out.")
+    agent = sp.Agent(Scripted(calls(("research", {"task": "Why?"})), says("done")), [tool])
+    with pytest.raises(OSError, match="no space left"):
+        await agent.run("?", journal=RefusingStore("spent"))
+
+
+async def test_a_run_is_cancelled_although_that_cannot_be_written():
+    answer = [frame({"content": "One, "}), anyio.Event()]
+    async with sp.Agent(Scripted(answer)).run("Count.", journal=RefusingStore("interrupted")) as run:
+        async for item in run:
+            if isinstance(item, sp.TextDelta):
+                with pytest.raises(OSError, match="no space left"):
+                    run.cancel()
+    assert run.result.stopped_by == "cancelled"
+
+
+async def test_the_end_of_a_run_is_written_once(tmp_path):
+    path = tmp_path / "run.jsonl"
+    agent = sp.Agent(Scripted(says("One, two.")))
+    async with agent.run("Count.", journal=path) as run:
+        async for _ in run:
+            pass
+        run.cancel(heard="One")
+    for _ in range(2):
+        result = await agent.run("Count.", journal=path)
+        assert result.history.rounds[0].heard == "One"
+    assert [type(each).__name__ for each in read(path)[-2:]] == ["Ended", "Cancelled"]
