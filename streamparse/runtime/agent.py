@@ -16,7 +16,7 @@ import msgspec
 
 from streamparse.negotiate import CapabilityLearner
 from streamparse.runtime.admission import check_options
-from streamparse.runtime.agent_items import RunResult
+from streamparse.runtime.agent_items import RunResult, TurnEnd
 from streamparse.runtime.agent_run import AgentRun
 from streamparse.runtime.agent_settings import (
     AgentSettings,
@@ -199,12 +199,15 @@ class Agent(Generic[Output]):
                 try:
                     async for item in run:
                         if isinstance(item, ApprovalRequest) and host is not None:
-                            host.ask_for(run, item)
+                            host.ask_for(run, item, ctx.idempotency_key)
                         elif isinstance(item, ApprovalRequest):
                             run.deny(item, "nobody was there to approve it")
+                        elif isinstance(item, TurnEnd) and host is not None:
+                            host.forget_requests(run)
                 finally:
                     if host is not None:
                         host.add_usage(run)
+                        host.forget_requests(run)
             if run.result.output is None:
                 raise ToolError("execution", f"it ended without an answer: {run.result.stopped_by}", code="no_output")
             return run.result.output

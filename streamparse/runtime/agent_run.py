@@ -28,7 +28,7 @@ from streamparse.runtime.history import History
 from streamparse.runtime.journal_records import Sent
 from streamparse.runtime.model import ask_model, open_model
 from streamparse.runtime.model_failures import ModelError, ModelFailure, describe_failure
-from streamparse.runtime.open_requests import OpenRequests
+from streamparse.runtime.open_requests import InnerAsker, OpenRequests
 from streamparse.runtime.replay import PROGRAM_ENDED, OpenTurn
 from streamparse.runtime.request import Request
 from streamparse.runtime.rounds import WaitingCall
@@ -146,12 +146,11 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
     @property
     def result(self) -> RunResult[Output]:
         """The end of the run.  Raises RuntimeError while it goes on."""
-        finish = self._loop.finish
+        finish, tool = self._loop.finish, self._settings.output_tool
         if finish is None:
             raise RuntimeError("the run is not over")
-        output, tool = finish.output, self._settings.output_tool
         return RunResult(
-            output=read_output(tool, output) if tool is not None and finish.is_structured else output,
+            output=read_output(tool, finish.output) if tool is not None and finish.is_structured else finish.output,
             stopped_by=finish.stopped_by,
             usage=self._loop.tokens,
             approvals=tuple(self._requests.by_key.values()),
@@ -197,12 +196,12 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             if self._answer is not None:
                 self._answer.turn.stop()
 
-    def ask_for(self, child: AgentRun[Any], request: ApprovalRequest) -> None:
-        """Show the request of an agent that a tool has asked; where nobody is there, deny it."""
-        if self._suspends:
+    def ask_for(self, child: AgentRun[Any], request: ApprovalRequest, key: str) -> None:
+        """Show the request of an agent that the call of this key has asked; where nobody is there, deny it."""
+        if self._suspends or self._answer is None:
             child.deny(request, "nobody was there to approve it")
             return
-        self._requests.add(request, child)
+        self._requests.add(request, InnerAsker(child, self._answer.turn, key).ask(request))
         self._buffer.put(request)
 
     def add_usage(self, child: AgentRun[Any]) -> None:
@@ -211,6 +210,9 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         if self._answer is not None:
             self._answer.turn.take_down(partial(self._diary.note_spent, tokens, now))
         self._loop.take(loop.Spent(tokens, now))
+
+    def forget_requests(self, child: AgentRun[Any]) -> None:
+        """Note that an agent that a tool has asked waits for no answer any more."""
         self._requests.forget(child)
 
     # -- the loop --------------------------------------------------------------------------------------
@@ -319,8 +321,8 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         return await self._read_answer(request, source, tier, is_last=send.is_last)
 
     async def _read_answer(self, request: Request, source: Any, tier: int, *, is_last: bool) -> loop.Fact:
-        reads_quoted = "quoted" in self._settings.runner.get("allow", ())
-        answer = Answer(request, source, request.tools, reads_quoted=reads_quoted)
+        allowed = self._settings.runner.get("allow", ())
+        answer = Answer(request, source, request.tools, reads_quoted="quoted" in allowed)
         self._diary.note_answering(request.provider, request.model)
         only = self._settings.find_allowed(is_last=is_last)
         own = RunOptions(self._diary.make_recorder(answer), suspends=self._suspends, host=self)
@@ -338,9 +340,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         only = self._settings.find_allowed(is_last=send.is_last)
         turn = self._run_turn(answer, send.number, tier=sent.tier, only=only, own=own)
         ended = await self._finish_answer(OpenAnswer(request, answer, turn))
-        if not restored.is_whole:
-            return msgspec.structs.replace(ended, failure=PROGRAM_ENDED)
-        return ended
+        return ended if restored.is_whole else msgspec.structs.replace(ended, failure=PROGRAM_ENDED)
 
     async def _take_up(self, waiting: tuple[WaitingCall, ...]) -> loop.Fact:
         """Let the calls begin that waited for an approval."""

@@ -103,8 +103,16 @@ class Abandoned(_Attempt, frozen=True, tag=True):
     state_changes: tuple[StateChange, ...] = ()
 
 
+class Asked(msgspec.Struct, frozen=True, tag=True):
+    """The function of a call asks for an approval of its own: it is an agent.  `Approval` of the call answers it."""
+
+    index: int
+    request: ApprovalRequest
+    at: float
+
+
 class Approval(msgspec.Struct, frozen=True, tag=True):
-    """A call was approved, or denied."""
+    """A call was approved, or denied; or what its function has `Asked` for was."""
 
     index: int
     granted: bool
@@ -143,6 +151,7 @@ Fact: TypeAlias = (
     | SourceEnded
     | Returned
     | Abandoned
+    | Asked
     | Approval
     | Cancelled
     | Woke

@@ -96,6 +96,7 @@ TakenFact: TypeAlias = (
     | turn_facts.SourceEnded
     | turn_facts.Returned
     | turn_facts.Abandoned
+    | turn_facts.Asked
     | turn_facts.Approval
     | turn_facts.Cancelled
     | turn_facts.Woke

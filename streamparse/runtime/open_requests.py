@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, Self
 
 from streamparse.runtime.facts import ApprovalRequest
+from streamparse.runtime.run import Run
 
 
 class Asker(Protocol):
@@ -13,6 +14,34 @@ class Asker(Protocol):
     def approve(self, request: ApprovalRequest) -> None: ...
 
     def deny(self, request: ApprovalRequest, why: str = "") -> None: ...
+
+
+class InnerAsker:
+    """The run of an agent that a call of a turn, by its key, has asked: the call waits as long as it does."""
+
+    def __init__(self, run: Asker, turn: Run, key: str) -> None:
+        self.run = run
+        self._turn = turn
+        self._key = key
+
+    def ask(self, request: ApprovalRequest) -> Self:
+        """Have the call wait; return itself."""
+        self._turn.ask_inside(self._key, request)
+        return self
+
+    def approve(self, request: ApprovalRequest) -> None:
+        """Let the agent's call run, and the turn's go on."""
+        self.run.approve(request)
+        self._turn.answer_inside(self._key, granted=True)
+
+    def release(self) -> None:
+        """Let the turn's call go on: the agent asks no more."""
+        self._turn.answer_inside(self._key, granted=False)
+
+    def deny(self, request: ApprovalRequest, why: str = "") -> None:
+        """Do not let the agent's call run, and let the turn's go on."""
+        self.run.deny(request, why)
+        self._turn.answer_inside(self._key, granted=False, why=why)
 
 
 class OpenRequests:
@@ -48,8 +77,10 @@ class OpenRequests:
         """Forget the requests of a turn, whose keys begin so: they can no longer be answered."""
         self.by_key = {key: each for key, each in self.by_key.items() if not key.startswith(beginning)}
 
-    def forget(self, asker: Asker) -> None:
-        """Forget what somebody has asked."""
-        for key in [key for key, each in self._askers.items() if each is asker]:
-            del self._askers[key]
-            self.by_key.pop(key, None)
+    def forget(self, run: Asker) -> None:
+        """Forget what the run of an agent has asked."""
+        for key, asker in [*self._askers.items()]:
+            if isinstance(asker, InnerAsker) and asker.run is run:
+                asker.release()
+                del self._askers[key]
+                self.by_key.pop(key, None)

@@ -260,9 +260,11 @@ def list_items(records: Iterable[Record]) -> Iterator[AgentItem]:
         replay.take(record)
         match record:
             case Step() if turn is not None:
-                if not turn.is_taken_up:
-                    for fact in record.facts:
-                        yield from fact.events if isinstance(fact, Read) else ()
+                for fact in record.facts:
+                    if isinstance(fact, Read) and not turn.is_taken_up:
+                        yield from fact.events
+                    elif isinstance(fact, facts.Asked):
+                        yield fact.request
                 yield from record.items
             case TurnEnded():
                 yield _show_turn(record, turn or OpenTurn(None), replay.loop)

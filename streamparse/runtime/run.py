@@ -146,6 +146,19 @@ class Run(AsyncIterator[Item]):
         """Do not let the call run; the model reads why.  Raises ValueError if this run does not wait for that."""
         self._decide(request, granted=False, why=why)
 
+    def ask_inside(self, key: str, request: ApprovalRequest) -> None:
+        """Note that the function of a running call, the one of this key, waits for an approval of its own."""
+        for index in self._find_running(key):
+            self._submit(facts.Asked(index, request, self._clock()))
+
+    def answer_inside(self, key: str, *, granted: bool, why: str = "") -> None:
+        """Note that one of these approvals was given, or refused."""
+        for index in self._find_running(key):
+            self._submit(facts.Approval(index, granted, self._clock(), why))
+
+    def _find_running(self, key: str) -> list[int]:
+        return [index for index, execution in self._executions.items() if execution.start.key == key]
+
     def stop(self) -> None:
         """Cancel what still runs, and answer its calls with an error."""
         if not self.is_over:

@@ -164,10 +164,13 @@ class Turn:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether an answer that ended well has calls left that all wait for an approval, or behind one that does."""
+        """Whether an answer that ended well has calls left that all wait for an approval, or behind one that does.
+
+        So does one whose function does.
+        """
         if not (self._done and self._source_over) or self._incomplete or self._stopped or not self._unanswered:
             return False
-        return all(call.phase == "asked" or call.can_begin(self._now) for call in self._live.values())
+        return all(call.phase == "asked" or call.asked or call.can_begin(self._now) for call in self._live.values())
 
     @property
     def waiting(self) -> list[Call]:
@@ -205,6 +208,8 @@ class Turn:
                 self._end_attempt(fact)
             case facts.Abandoned():
                 self._abandon_call(fact)
+            case facts.Asked():
+                self._ask_inside(fact)
             case facts.Approval():
                 self._decide(fact)
             case facts.Woke():
@@ -280,8 +285,17 @@ class Turn:
             call.state_changes += fact.state_changes
             self._end_cancelled(call, fact.partial, repeatable=False, goes_on="; its thread goes on")
 
+    def _ask_inside(self, fact: facts.Asked) -> None:
+        call = self._calls.get(fact.index)
+        if call is not None and call.phase == "running":
+            call.ask_inside(self._now)
+            self._changed = True
+
     def _decide(self, fact: facts.Approval) -> None:
         call = self._calls.get(fact.index)
+        if call is not None and call.phase == "running" and call.asked:
+            call.answer_inside(self._now)
+            self._changed = True
         if call is None or call.phase != "asked":  # it was answered meanwhile
             return
         if fact.granted:
@@ -292,7 +306,7 @@ class Turn:
 
     def _suspend(self) -> None:
         """Put off what waits for an approval, if all that is left does; it is not answered, and may be taken up."""
-        if not self.is_waiting:
+        if not self.is_waiting or self.unreturned:
             return
         ending = refuse("permission", "waiting", endings.WAITING)
         for call in self._find_live():

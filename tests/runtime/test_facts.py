@@ -8,6 +8,8 @@ from streamparse.events import ReasoningDelta, ToolCallDelta, ToolCallRevoked, T
 from streamparse.runtime.facts import (
     Abandoned,
     Approval,
+    ApprovalRequest,
+    Asked,
     Cancelled,
     Command,
     Fact,
@@ -51,6 +53,7 @@ JOURNAL = [
     Received(DONE, 1.0),
     Woke(1.5),
     Abandoned(3, 1, 1.6, partial="half"),
+    Asked(3, ApprovalRequest(0, "inner", "pay", {"amount": 5}, "other:0:0"), 1.65),
     Approval(2, True, 1.7),
     SourceEnded(1.8),
     Cancelled(1.9),

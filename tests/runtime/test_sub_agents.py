@@ -5,10 +5,12 @@ import sys
 from pathlib import Path
 
 import anyio
+import httpx
 import pytest
 from scripted import END, Scripted, call, calls, frame, says
 
 import streamparse as sp
+from streamparse.runtime.replay import list_items
 
 pytestmark = pytest.mark.anyio
 
@@ -47,6 +49,68 @@ async def test_its_approvals_are_items_of_the_run_that_calls_it():
             if isinstance(item, sp.ApprovalRequest):
                 run.approve(item) if item.arguments["amount"] == 5 else run.deny(item, "too much")
     assert (run.result.output, paid, run.result.approvals) == ("done", [5], ())
+
+
+def make_payer():
+    @sp.tool(needs_approval=True)
+    async def pay(amount: int) -> str:
+        return "paid"
+
+    return pay
+
+
+async def test_its_waiting_counts_neither_for_the_call_nor_for_the_run_that_calls_it(tmp_path):
+    now = 0.0
+    child = sp.Agent(Scripted(calls(("pay", {"amount": 5}), ("pay", {"amount": 6})), says("Paid.")), [make_payer()])
+    tool = child.as_tool("research", "Find something out.", timeout=60)
+    path = tmp_path / "run.jsonl"
+    agent = sp.Agent(
+        Scripted(calls(("research", {"task": "Why?"})), says("done")), [tool], stop=[sp.max_seconds(100)],
+        clock=lambda: now,
+    )  # fmt: skip
+    shown = []
+    async with agent.run("?", journal=path) as run:
+        async for item in run:
+            shown.append(item)
+            if isinstance(item, sp.ApprovalRequest):
+                now += 3000.0
+                await anyio.wait_all_tasks_blocked()
+                run.approve(item)
+    assert run.result.output == "done"
+    assert run.result.history.rounds[0].results[0].result == "Paid."
+    kept = [each for each in list_items(sp.Journal(path).read()) if isinstance(each, sp.ApprovalRequest)]
+    assert kept == [each for each in shown if isinstance(each, sp.ApprovalRequest)]
+    assert len(kept) == 2
+    assert sp.Journal(path).requests == []  # only a run that lives can answer it
+
+
+async def test_its_time_passes_again_once_its_request_is_void():
+    now = 0.0
+
+    @sp.tool(needs_approval=True, effect="read")
+    async def look() -> str:
+        return "north"
+
+    @sp.tool
+    async def wait() -> str:
+        nonlocal now
+        now += 3000.0
+        await anyio.sleep(0.05)
+        return "waited"
+
+    broken = [*calls(("look", {}))[:-2], httpx.ReadError("gone")]
+    child = sp.Agent(Scripted(broken, calls(("wait", {})), says("Paid.")), [look, wait], clock=lambda: now)
+    tool = child.as_tool("research", "Find something out.", timeout=60)
+    agent = sp.Agent(
+        Scripted(calls(("research", {"task": "Why?"})), says("done")), [tool], stop=[sp.max_seconds(100)],
+        clock=lambda: now,
+    )  # fmt: skip
+    asked = 0
+    async with agent.run("?") as run:
+        async for item in run:
+            asked += isinstance(item, sp.ApprovalRequest)
+    assert asked == 1
+    assert run.result.stopped_by == "max_seconds: 100"
 
 
 async def test_where_nobody_is_there_they_are_denied():

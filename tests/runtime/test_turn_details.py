@@ -12,6 +12,8 @@ from streamparse.runtime.facts import (
     Abandoned,
     Answer,
     Approval,
+    ApprovalRequest,
+    Asked,
     Break,
     Cancel,
     Cancelled,
@@ -155,6 +157,31 @@ def test_a_call_that_waits_for_approval_is_asked_about_again_after_a_crash_and_r
     assert starts(hear(turn, Approval(0, True, 2.0))) == [0]
     assert hear(turn, Approval(0, True, 3.0)) == []
     assert hear(turn, Approval(0, False, 3.0), Approval(5, True, 3.0)) == []
+
+
+INNER = ApprovalRequest(0, "inner", "pay", {}, "other:0:0")
+
+
+def test_a_call_has_all_its_time_left_once_its_function_waits_for_no_approval_of_its_own():
+    turn = Turn([Tool("read", "", SCHEMA, do_nothing, "read", timeout=5.0)], time_limit=10.0)
+    hear(turn, *received(complete(0, "read"), DONE), SourceEnded(0.0))
+    hear(turn, Asked(0, INNER, 1.0), Asked(0, INNER, 2.0), Woke(5.0), Approval(0, True, 30.0), Woke(40.0))
+    assert (turn.is_waiting, turn.waited) == (True, 39.0)
+    hear(turn, Approval(0, False, 101.0))
+    assert (turn.is_waiting, turn.waited) == (False, 100.0)
+    assert not any(isinstance(command, Cancel) for command in hear(turn, Woke(104.9)))
+    assert any(isinstance(command, Cancel) for command in hear(turn, Woke(105.0)))
+
+
+def test_a_call_whose_function_waits_is_not_put_off_and_waits_for_nothing_when_it_begins_again():
+    turn = Turn([Tool("read", "", SCHEMA, do_nothing, "read", timeout=5.0)])
+    hear(turn, *received(complete(0, "read"), DONE), SourceEnded(0.0), Asked(0, INNER, 1.0))
+    assert turn.is_waiting
+    assert hear(turn, Suspended(2.0)) == []
+    assert turn.waiting == []
+    assert starts(hear(turn, Restarted(3.0))) == [0]
+    assert not turn.is_waiting
+    assert hear(turn, Asked(7, INNER, 3.0), Approval(0, True, 3.0)) == []
 
 
 def test_calls_that_wait_for_approval_are_put_off_only_once_no_function_runs():
