@@ -288,6 +288,27 @@ def test_what_may_only_name_a_declared_tool_is_text_where_none_is_declared(diale
         assert len(parser.response.tool_calls) == calls
 
 
+@pytest.mark.parametrize(
+    ("dialect", "call"),
+    [
+        ("bare-json", '{"name": "now", "arguments": {}}'),
+        ("llama3-json", '{"name": "now", "parameters": {}}'),
+        ("xlam", '[{"name": "now", "arguments": {}}]'),
+        ("guided-json-array", '[{"name": "now", "parameters": {}}]'),
+        ("sarashina", "[{'name': 'now', 'arguments': {}}]"),
+        ("lfm2", "[now()]"),
+    ],
+)
+def test_a_bracket_that_is_no_marker_opens_a_call_on_a_line_of_its_own_and_not_within_one(
+    dialect: str, call: str
+) -> None:
+    for text, calls in ((f"Well.\n{call}", 1), (f"Well: {call}", 0)):
+        parser = sp.TextParser([dialect], tools=TOOLS)
+        parser.feed(text)
+        parser.close(stopped=True)
+        assert len(parser.response.tool_calls) == calls
+
+
 @pytest.mark.parametrize(("name", "calls"), [("f", 1), ("g", 0)])
 def test_a_fence_in_place_of_a_marker_is_one_only_before_the_name_of_a_tool(name: str, calls: int) -> None:
     text = f"```{name}\n<|tool_arg:start|>a<|tool_arg:value|>1<|tool_arg:end|><|tool_call:end|>"

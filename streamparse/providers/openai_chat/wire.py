@@ -309,7 +309,8 @@ class OpenAIChat(ChunkWire[Chunk]):
             self._filters = choice.content_filter_results
             found = read_value(self._filters)
             self._found |= found if isinstance(found, dict) else {}
-            self._sink.fact("content_filters", {"answer": self._found.copy()} if self._found else None)
+            if self._found:
+                self._sink.fact("content_filters", {"answer": self._found.copy()})
         if choice.finish_reason or choice.error:
             self._end_choice(choice)
             return True
