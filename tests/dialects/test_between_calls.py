@@ -40,16 +40,6 @@ def test_a_read_that_ends_with_very_many_blanks_leaves_what_follows_them_as_it_i
         assert text_of(events).endswith(quoted)
 
 
-def test_of_a_text_that_comes_again_and_again_the_last_two_are_left() -> None:
-    for repeats in (1, 17, 18, 40):
-        reader = Reader()
-        reader.push("<e>" * repeats + "<f>")
-        reader.skip_repeats("<e>")
-        left = reader.take_rest()
-        assert left.endswith("<e><f>")
-        assert min(repeats, 2) <= left.count("<e>") < 18
-
-
 def test_a_long_text_is_not_searched_again_for_what_was_found_in_it() -> None:
     markers = Markers(["<a>"])
     reader = Reader()

@@ -33,7 +33,6 @@ Step: TypeAlias = Generator[None, None, T]
 _BLANK_RUN = lazy_partial(r"[ \t\r\n]*")
 LONG: Final = 512  # bench: characters before a marker from which on what `Reader.find` finds is kept
 _MUCH: Final = 4096  # bound: characters; a look that took so many is not repeated
-_MANY_TIMES: Final = 16  # bench: copies of a text that are compared at once
 _MOST_AGAIN: Final = 8 * _MUCH  # bound: characters that are looked at more than once
 
 
@@ -179,12 +178,6 @@ class Reader:
             if self._most is not None and self._kept.tell() > self._most:
                 raise Overflow(self._most)
         return text
-
-    def skip_repeats(self, text: str) -> None:
-        """Take the same text that comes again and again, but for the last two times.  Nothing is kept of it."""
-        part = text * _MANY_TIMES
-        while self.buffer.startswith(part + text + text, self.at):
-            self.take(len(part))
 
     def peek(self) -> Step[str]:
         """Return the next character without taking it, "" at the end."""

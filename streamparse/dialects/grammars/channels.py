@@ -184,8 +184,6 @@ class _Messages(msgspec.Struct):
             if end in ENDS:
                 context.sink.text(reader.take(len(end)))
         else:
-            if self._is_like_last(header, heading[0]):
-                reader.skip_repeats(heading[0])  # empty messages, one after the other, say nothing
             yield from self._read_body(reader, context, header)
             if header.recipient is None and header.channel == "commentary" and _CONSTRAIN in heading[0]:
                 context.sink.error("call", "malformed_call", f"arguments were sent to no tool: {heading[0]}")
@@ -199,12 +197,6 @@ class _Messages(msgspec.Struct):
         if reader.is_cut_off(self.format.patterns.next):
             reader.take_rest()  # the header of another message is cut off
         return False
-
-    def _is_like_last(self, header: Header, text: str) -> bool:
-        """Whether a message is another one of the same kind, which a message of the same header ends."""
-        if header.is_tool_call or header != self.last or header.is_reasoning != self.follows_thought:
-            return False
-        return header.is_reasoning or text.startswith(self.format.interrupts)
 
     def _read_body(self, reader: Reader, context: Context, header: Header) -> Step[None]:
         sink, breaks = context.sink, self.format.breaks
