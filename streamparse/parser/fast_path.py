@@ -74,17 +74,16 @@ class FastPath:
 
         A message that did not have the form of those before it may be the only one of its kind: it is not looked into.
         """
-        number = self._framer.singles
+        number, has_served = self._framer.singles, False
         if self.template is not None:
             self.template, has_served = None, number > self._learnt_at + 1
         else:
-            self._learnt_at, has_served = number, False
+            self._learnt_at = number
             if self._ignored != self._wire.ignored:
                 self._ignored = self._wire.ignored  # perhaps this message: then its string went to no verb
             elif (plain := find_plain_string(self._wire, message)) is not None:
                 self.tell = plain.tell
                 self.template = FrameTemplate.learn(self._framer, chunk, plain.string, plain.is_twice)
-                if self.template is not None:
-                    return
-        self._pause = 0 if has_served else min(2 * self._pause + 1, _LONGEST_PAUSE)
-        self._learns_from = number + 1 + self._pause
+        if self.template is None:
+            self._pause = 0 if has_served else min(2 * self._pause + 1, _LONGEST_PAUSE)
+            self._learns_from = number + 1 + self._pause

@@ -67,8 +67,8 @@ class Breaks:
         """Return the arguments that were kept of a call, which has ended."""
         return "".join(self._written.pop(call.index, ()))
 
-    def find_confirmed(self, name: str, arguments: dict[str, Any], *, revoked: bool) -> Call | None:
-        """Return the call of the text that a native one repeats; each is confirmed once.
+    def find_confirmed(self, name: str, arguments: dict[str, Any] | None, *, revoked: bool) -> Call | None:
+        """Return the call of the text that a native one repeats; each is confirmed once.  Without arguments none is.
 
         The pairs are those of `EventLog.add_call`: either the one in the text is revoked, or the native one is an
         error.

@@ -383,9 +383,8 @@ class Turn:
         if code != "duplicate_call":
             call.place = "plain"  # at worst: only a whole call says its place
             return
-        arguments = read_arguments(written)
-        confirmed = arguments is not None and self._breaks.find_confirmed(call.name, arguments, revoked=False)
-        if confirmed and confirmed.phase == "waiting" and confirmed.effect != "write":
+        confirmed = self._breaks.find_confirmed(call.name, read_arguments(written), revoked=False)
+        if confirmed is not None and confirmed.phase == "waiting" and confirmed.effect != "write":
             self._reach_moment(confirmed)
 
     def _revoke_call(self, event: events.ToolCallRevoked) -> None:

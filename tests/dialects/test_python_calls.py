@@ -126,6 +126,19 @@ def test_no_dialect_evaluates_what_it_reads(source: Path) -> None:
     assert not imported & {"ast", "pickle", "yaml", "xml"}
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "{'name': 'f', 'arguments': {'a': 1}, 'type': 'function'}",
+        "{'name': 'f', 'type': 'function', 'arguments': {'a': 1}}",
+        "{'id': 7, 'arguments': {'a': 1}, 'index': [0], 'name': 'f'}",
+    ],
+)
+def test_a_member_that_is_neither_the_name_nor_the_arguments_is_passed_over(call: str) -> None:
+    events = assert_same_in_every_cut(lambda: sp.TextParser(["sarashina"]), f"<|tool_calls|>[{call}]")
+    assert calls_of(events) == [("f", {"a": 1})]
+
+
 def test_nothing_of_a_key_that_is_none_is_lost() -> None:
     parser = sp.TextParser(["sarashina"])
     parser.feed("<|tool_calls|>[{'name': 'f', 'arguments': {'path': 'a', 'con'tent of it'}}]")

@@ -224,3 +224,37 @@ def test_where_no_two_messages_are_alike_few_are_looked_at_and_nothing_is_mistak
         del WIRES["watched"]
     assert parser.response == expected.response
     assert 0 < len(looked) < 100
+
+
+ALONE = [1, 4, 9, 18, 35, 68, 133, 262, 519, 1032, 2057, 3083]
+
+
+@pytest.mark.parametrize(
+    ("string", "run", "count", "looked_at"),
+    [
+        ("alone: the pause doubles, up to 1,024", 1, 4000, ALONE),
+        ("in pairs: each second form serves", 2, 20, [1, 4, 7, 10, 13, 16, 19]),
+        ("in runs of five: the next one is looked for at once", 5, 40, [1, 6, 11, 16, 21, 26, 31, 36]),
+        ("escaped, so that there is no form: é", 100, 60, [1, 3, 7, 15, 31]),
+    ],
+)
+def test_a_form_is_looked_for_again_at_once_where_the_last_one_served_and_else_ever_later(
+    string: str, run: int, count: int, looked_at: list[int]
+) -> None:
+    looked: list[int] = []
+
+    class Watched(WIRES["openai-chat"]):  # type: ignore[misc]
+        def _find_verb(self, chunk: Any) -> Any:
+            looked.append(int(chunk.choices[0].delta.content.split()[0]))
+            return self._text
+
+        plain_strings = (WIRES["openai-chat"].plain_strings[0]._replace(find_verb=_find_verb),)
+
+    WIRES["watched"] = Watched
+    try:
+        parser = sp.StreamParser("watched")
+        for number in range(count):
+            parser.feed(b"data: " + json.dumps(chat(f"{number} {string}", "x" * (number // run))).encode() + b"\n\n")
+    finally:
+        del WIRES["watched"]
+    assert looked == looked_at

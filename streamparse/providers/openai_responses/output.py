@@ -75,7 +75,7 @@ class Output:
         self._verbs = {"text": sink.text, "refusal": sink.refusal, "thought": sink.reasoning, "summary": sink.reasoning}
         self._passed_on: set[str | tuple[str, int | None]] = set()  # those passed on as they are
         self._added: set[str | int | None] = set()  # ids and indexes
-        self._annotations: set[bytes | None] = set()
+        self._annotations: set[object] = set()
         self._after_message = False  # the last item that began is one
         self._waiting: list[tuple[str, _WholePart]] = []  # parts that came whole
 
@@ -156,10 +156,10 @@ class Output:
         if annotation is None:
             return
         try:
-            key = _encode_sorted(annotation)
-        except RecursionError:  # too deep to be compared
-            key = None
-        if key is None or key not in self._annotations:
+            key: object = _encode_sorted(annotation)
+        except RecursionError:  # too deep to be compared: it is like no other
+            key = object()
+        if key not in self._annotations:
             self._annotations.add(key)
             self._sink.item("annotation", annotation)
 
