@@ -139,6 +139,12 @@ def test_a_member_that_is_neither_the_name_nor_the_arguments_is_passed_over(call
     assert calls_of(events) == [("f", {"a": 1})]
 
 
+def test_a_dict_behind_the_list_of_calls_is_text() -> None:
+    call = "{'name': 'f', 'arguments': {'a': 1}}"
+    events = assert_same_in_every_cut(lambda: sp.TextParser(["sarashina"]), f"<|tool_calls|>[{call}] {call}")
+    assert (calls_of(events), text_of(events)) == ([("f", {"a": 1})], f" {call}")
+
+
 def test_nothing_of_a_key_that_is_none_is_lost() -> None:
     parser = sp.TextParser(["sarashina"])
     parser.feed("<|tool_calls|>[{'name': 'f', 'arguments': {'path': 'a', 'con'tent of it'}}]")

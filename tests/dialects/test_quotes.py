@@ -40,3 +40,8 @@ def test_what_is_asked_within_a_line_changes_nothing_for_the_rest_of_it(text: st
     for at in range(1, len(text)):
         assert _ask([text[:at], text[at:]])[-1] == TEXTS[text], at
     assert _ask([*text]) == [_ask([text[: at + 1]])[0] for at in range(len(text))]
+
+
+def test_a_line_end_of_two_characters_is_one_also_where_nothing_comes_between_them() -> None:
+    assert _ask(["a\r", "", "\n    "]) == [False, False, False]
+    assert _ask(["a\r", "\n\n    "]) == [False, True]  # here a blank line is before the indented code

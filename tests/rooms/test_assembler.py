@@ -39,6 +39,13 @@ def test_a_fragment_of_nothing_tells_nothing() -> None:
     assert deltas == ['{"a', '":1}']
 
 
+def test_an_answer_that_nothing_has_ended_was_cut() -> None:
+    assembler = _assembler()
+    assembler.text("ab")
+    assembler.close()
+    assert _errors(assembler) == [("stream", "stream_truncated", None)]
+
+
 def test_an_item_is_kept_with_its_call_and_its_place() -> None:
     assembler = _assembler()
     assembler.text("ab")
