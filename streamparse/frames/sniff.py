@@ -210,5 +210,5 @@ def _guess_end(data: bytes, at: int) -> int:
     begin = max(data.find(b"\ndata:", at), at) if first == b":" else at  # a comment shows nothing
     line = data.find(b"\n", begin)
     mark = b"\r\n\r\n" if data[line - 1 : line] == b"\r" else b"\n\n"
-    end = data.find(mark, max(line - 1, begin))
+    end = data.find(mark, begin)
     return end + len(mark) if end >= 0 else line + 1

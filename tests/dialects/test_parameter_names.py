@@ -54,6 +54,28 @@ def test_a_name_of_one_word_needs_no_sound_quotes(dialect: str, tag: str) -> Non
     assert [call.arguments for call in parser.response.tool_calls] == [{"city": "x"}]
 
 
+@pytest.mark.parametrize("word", ["parameter", "param", "argument", "arg"])
+def test_a_parameter_may_be_a_tag_of_any_of_these_words(word: str) -> None:
+    text = f'<xai:tool_call><invoke name="send"><{word} name="in put">x</{word}></invoke></xai:tool_call>'
+    parser = sp.TextParser(["xai-tool-call"], tools=[TOOL])
+    parser.feed(text)
+    parser.close()
+    assert [call.arguments for call in parser.response.tool_calls] == [{"in put": "x"}]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "value"), [("qwen3-coder", " x \n"), ("mimo", "\n x \n\n"), ("seed-oss", "\n x \n\n")]
+)
+def test_the_line_breaks_around_a_value_are_markup_where_the_model_writes_it_on_lines_of_its_own(
+    dialect: str, value: str
+) -> None:
+    block = "seed:tool_call" if dialect == "seed-oss" else "tool_call"
+    parser = sp.TextParser([dialect])
+    parser.feed(f"<{block}><function=f><parameter=a>\n x \n\n</parameter></function></{block}>")
+    parser.close()
+    assert [call.arguments for call in parser.response.tool_calls] == [{"a": value}]
+
+
 @pytest.mark.parametrize("dialect", ["glm-4.5", "glm-4.7"])
 @pytest.mark.parametrize("blank", ["\n", "", " "])
 def test_one_object_behind_the_name_holds_all_parameters(dialect: str, blank: str) -> None:

@@ -195,6 +195,7 @@ def test_calls_that_wait_for_approval_are_put_off_only_once_no_function_runs():
     assert turn.is_waiting
     hear(turn, Suspended(3.0))
     assert ([call.index for call in turn.waiting], turn.is_settled) == ([1], True)
+    assert [result.failure and result.failure.code for result in turn.results] == [None, "waiting"]
 
 
 @pytest.mark.parametrize("fact", [Abandoned(1, 1, 1.0), Abandoned(0, 2, 1.0), Returned(0, 2, 1.0), Returned(9, 1, 1.0)])
