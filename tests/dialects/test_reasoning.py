@@ -300,3 +300,9 @@ def test_where_a_dialect_is_named_a_text_may_begin_with_a_thought_as_it_marks_it
     opens, closes = AT_START[name]
     events = events_of(sp.TextParser([name]), [f"{opens}Hm.{closes}There."])
     assert (reasoning_of(events), text_of(events)) == ("Hm.", "There.")
+
+
+@pytest.mark.parametrize("dialects", ["auto", "all", "reasoning", ["hermes"], ["qwen3-coder", "all"]])
+def test_where_no_reasoning_is_looked_for_its_markers_are_text(dialects: Any) -> None:
+    text = "<think>Hm.</think>So."
+    assert text_of(assert_same_in_every_cut(lambda: sp.TextParser(dialects, reasoning="closed"), text)) == text

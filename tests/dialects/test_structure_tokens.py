@@ -105,3 +105,12 @@ def test_the_token_that_stops_a_model_after_its_calls_is_no_text_however_often_i
     answer = sp.DIALECTS[name].example + 99 * token
     events = assert_same_in_every_cut(sp.TextParser, answer, most=4)
     assert (len(calls_of(events)), text_of(events)) == (1, "")
+
+
+@pytest.mark.parametrize("dialects", ["auto", ["anthropic-invoke"]])
+@pytest.mark.parametrize("name", ["", "antml:"])
+def test_the_tags_around_the_calls_are_no_text_with_a_namespace_either(dialects: str | list[str], name: str) -> None:
+    invoke = f'<{name}invoke name="now">\n</{name}invoke>'
+    answer = f"Look.\n<{name}function_calls>\n{invoke}\n</{name}function_calls>"
+    events = assert_same_in_every_cut(lambda: sp.TextParser(dialects, tools=TOOLS), answer)
+    assert (len(calls_of(events)), text_of(events)) == (1, "Look.\n")

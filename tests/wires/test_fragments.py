@@ -47,6 +47,14 @@ def test_an_id_of_which_no_call_can_be_is_told_in_part() -> None:
     assert (start.id, error.code) == ("i" * 200, "limit_id")
 
 
+def test_a_call_whose_fragments_all_have_its_id_and_its_name_is_one() -> None:
+    fragments = [_fragment(0, "a", text, "i") for text in ("", '{"x": ', "1", "}")]
+    assert _read(_body(*fragments), tools=TOOLS) == ([("a", {"x": 1})], [])
+    for each in fragments:
+        del each["index"]
+    assert _read(_body(*fragments), tools=TOOLS) == ([("a", {"x": 1})], [])
+
+
 def test_a_nameless_fragment_of_a_known_id_is_of_its_call_whatever_its_index() -> None:
     start = _fragment(0, "a", "", "i")
     assert _read(_body(start, _fragment(1, None, '{"x": 1}', "i")), tools=TOOLS) == ([("a", {"x": 1})], [])

@@ -11,6 +11,7 @@ from cuts import assert_same_in_every_cut, calls_of, events_of
 
 import streamparse as sp
 from streamparse.assembler import Assembler
+from streamparse.providers.openai_responses import output
 from streamparse.providers.openai_responses.items import PartsItem
 from streamparse.providers.openai_responses.wire import SequenceTracker
 from streamparse.tools import Toolset
@@ -524,6 +525,16 @@ def test_an_annotation_of_nothing_is_none() -> None:
     added = [_event("output_text.annotation.added", annotation=each) for each in (None, note)]
     events = assert_same_in_every_cut(lambda: sp.StreamParser("openai-responses"), _write([*added, COMPLETED]), most=20)
     assert events == [sp.ProviderItem("annotation", note), sp.Done("completed", None, ok=True)]
+
+
+def test_annotations_that_are_too_deep_to_be_compared_are_all_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: object) -> bytes:
+        raise RecursionError
+
+    monkeypatch.setattr(output, "_encode_sorted", refuse)
+    parser = sp.StreamParser("openai-responses")
+    events = parser.feed(_write([_event("output_text.annotation.added", annotation={"url": "u"})] * 2))
+    assert events == [sp.ProviderItem("annotation", {"url": "u"})] * 2
 
 
 def test_a_number_of_an_annotation_that_no_float_holds_is_null() -> None:
