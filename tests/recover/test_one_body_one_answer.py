@@ -427,3 +427,4 @@ def test_values_nest_in_a_body_so_deeply_and_no_deeper() -> None:
     assert (read(nested), read([nested])) == ([], ["unexpected_shape"])
     nested[0] = nested
     assert read(nested) == ["unexpected_shape"]
+    assert sp.parse_response(SimpleNamespace(more=nested)).errors[0].offset == 0

@@ -141,6 +141,13 @@ def test_nobody_is_asked_once_the_time_of_the_run_is_over():
     assert len(answers(said)) == 1
 
 
+def test_a_call_that_is_answered_while_its_function_goes_on_is_not_answered_again_by_the_end_of_the_run():
+    turn = Turn([Tool("read", "", SCHEMA, do_nothing, "read", timeout=5.0, retries=0)], time_limit=10.0)
+    hear(turn, *received(complete(0, "read")), Woke(5.0))
+    assert len(answers(hear(turn, Abandoned(0, 1, 6.0)))) == 1
+    assert answers(hear(turn, Woke(10.0), Cancelled(11.0), Returned(0, 1, 12.0))) == []
+
+
 def test_a_call_that_begins_behind_a_stop_is_answered_by_the_next_one():
     turn = Turn([READ])
     hear(turn, Cancelled(0.0), *received(ToolCallStart(0, "a", "read")))
