@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 from streamparse.frames import Framer, FrameTemplate
 from streamparse.reading.plain_strings import find_plain_string
 from streamparse.reading.wire import UnknownMessage, Wire
-
-_LONGEST_PAUSE: Final = 1024  # bench: messages until a form is looked for again; each pause is twice the last
 
 
 class FastPath:
@@ -85,5 +83,5 @@ class FastPath:
                 self.tell = plain.tell
                 self.template = FrameTemplate.learn(self._framer, chunk, plain.string, plain.is_twice)
         if self.template is None:
-            self._pause = 0 if has_served else min(2 * self._pause + 1, _LONGEST_PAUSE)
+            self._pause = 0 if has_served else 2 * self._pause + 1  # few are looked at where none serves
             self._learns_from = number + 1 + self._pause

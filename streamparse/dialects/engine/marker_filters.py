@@ -23,9 +23,7 @@ TAGS: Final = frozenset({"<", "</"})
 _DEPTH: Final = 5  # bench: characters of a literal that a filter looks at
 _TAG_DEPTH: Final = 4  # bench: of those that begin with "<": they are many, and `<` is rare in prose
 _PLACES: Final = 3  # bench: characters of a name that a filter looks at
-_MANY: Final = 12  # bench: more letters at one place are taken for all of them
-_LOWER: Final = frozenset("abcdefghijklmnopqrstuvwxyz")
-WORD: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") | _LOWER
+WORD: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 
 
 def group_by_first(literals: Iterable[str]) -> list[tuple[str, list[str]]]:
@@ -103,16 +101,9 @@ def _write_columns(columns: Columns) -> str:
     """A pattern of what the columns permit.  At the end of the text it permits all."""
     if not columns:
         return ""
-    first, *after = map(_write_class, columns)
+    first, *after = (re.escape("".join(sorted(column))) for column in columns)
     others = "|".join(f"{'.' * place}[^{characters}]" for place, characters in enumerate(after))
     return f"[{first}]" + (f"(?!{others})" if others else "")
-
-
-def _write_class(column: frozenset[str]) -> str:
-    """The inside a character class."""
-    # Many letters become all of them: a short class compiles sooner.
-    many = len(column & _LOWER) > _MANY
-    return "a-z" * many + re.escape("".join(sorted(column - _LOWER if many else column)))
 
 
 def _get_after_bracket(literal: str) -> str:

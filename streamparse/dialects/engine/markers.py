@@ -44,7 +44,7 @@ from streamparse.dialects.engine.marker_filters import (
 GAP = r"[ \t\r\n]{0,64}+"
 
 _WINDOW: Final = 256  # bound: characters that each filter looks at once more for what another one finds
-_LONG: Final = 4096  # bench: characters of a text in which prose is skipped
+_LONG: Final = 1024  # bench: characters of a text in which prose is skipped
 _FIRST_WINDOW: Final = 1024  # bound: characters that are looked at for a marker near the beginning
 _KEY: Final = 6  # bench: characters of a long literal that it is looked up by
 _MOST_KNOWN: Final = 64  # bound: characters of a text that may come again

@@ -31,7 +31,6 @@ Pattern: TypeAlias = "regex.Pattern[str]"
 Step: TypeAlias = Generator[None, None, T]
 
 _BLANK_RUN = lazy_partial(r"[ \t\r\n]*")
-LONG: Final = 512  # bench: characters before a marker from which on what `Reader.find` finds is kept
 _MUCH: Final = 4096  # bound: characters; a look that took so many is not repeated
 _MOST_AGAIN: Final = 8 * _MUCH  # bound: characters that are looked at more than once
 
@@ -239,17 +238,16 @@ class Reader:
     def find(self, markers: MarkerSet) -> MarkerMatch | None:
         """Find the next of these markers, or the beginning of one at the end of the text, as their own search does.
 
-        A long stretch is not searched again: a value may end long before the next marker, and each of many values would
-        be searched up to there.
+        No stretch is searched again: a value may end long before the next marker, and each of many values would be
+        searched up to there.
         """
         text, at = self.buffer, self.at
         searched = None if self._searched is None else self._searched.get(markers)
         if searched is not None and searched.covers(text, at):
             return searched.found
         found = markers.search(text, at)
-        if found is None or found.start() - at > LONG:
-            self._searched = self._searched or {}
-            self._searched[markers] = _Searched(text, at, found)
+        self._searched = self._searched or {}
+        self._searched[markers] = _Searched(text, at, found)
         return found
 
     def read_until(self, markers: MarkerSet, tell: Callable[[str], object], least: int = sys.maxsize) -> Step[str]:

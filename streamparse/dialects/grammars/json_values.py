@@ -13,7 +13,7 @@ from io import StringIO
 from typing import Any
 
 from streamparse.dialects.engine.markers import Stops
-from streamparse.dialects.engine.reader import LONG, GoOn, Reader, Step
+from streamparse.dialects.engine.reader import GoOn, Reader, Step
 from streamparse.json import JSONError, read
 from streamparse.json.scan import Scanner
 from streamparse.limits import Limits
@@ -35,9 +35,8 @@ def read_container(reader: Reader, stops: Stops, max_depth: int | None, write: C
     go_on = _make_fast_path(scanner, stops, write) if reader.is_committed else None
     while scanner.error is None and not scanner.closed:
         text, at = reader.buffer, reader.at
-        size = len(text)
-        stop = stops.search(text, at) if size - at <= LONG else reader.find(stops)
-        limit = size if stop is None else stop.start()
+        stop = reader.find(stops)
+        limit = len(text) if stop is None else stop.start()
         end = scanner.scan(text, at, limit)
         if end >= 0:
             write(reader.take(end - at))
