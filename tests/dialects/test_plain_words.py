@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from cuts import calls_of, text_of
 
@@ -61,3 +63,14 @@ def test_a_list_of_tools_between_tags_is_no_call(inside: str) -> None:
 def test_an_action_behind_text_counts_where_the_text_begins_as_its_format_does(lead: str, is_call: bool) -> None:
     text = f'{lead} I look.\nAction: look\nAction Input: {{"at": "sea"}}\n'
     assert len(calls_of(sp.TextParser(tools=TOOLS).feed(f"{text}Observation:"))) == is_call
+
+
+@pytest.mark.parametrize(
+    ("required", "arguments"), [(["a"], [{"a": "ls"}]), (["x"], []), (["a", "x"], []), (["a", "b"], []), ([], [])]
+)
+def test_a_text_is_the_one_declared_parameter_that_the_tool_requires(required: list[str], arguments: list[Any]) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string"}, "b": {}}, "required": required}
+    parser = sp.TextParser(["cwm"], tools=[{"name": "f", "parameters": schema}])
+    parser.feed("<tool: f>\nls\n</tool>")
+    parser.close(stopped=True)
+    assert [call.arguments for call in parser.response.tool_calls] == arguments
