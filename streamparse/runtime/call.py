@@ -58,8 +58,8 @@ class Call(msgspec.Struct, eq=False):
     place, answered or not.  `cancelled` is the code of why it is to end before its function returns, `reason` the same
     in words.  `opened` are the arguments with which its function may be called, or was, before the call was whole;
     `streamed` names those that follow, `open_locks` are what it holds.  `ending` is how it ends once its function has.
-    `is_put_off` says that it waits for an approval beyond this turn, `asked` how many approvals its function waits for,
-    since `asked_at`.  `made` is when the model began to write it,
+    `is_put_off` says that it waits for an approval beyond this turn, `awaits` how many approvals its function waits
+    for, since `awaits_since`.  `made` is when the model began to write it,
     `stuck_since` since when it waits for what is held by functions that cannot be stopped.
     """
 
@@ -94,8 +94,8 @@ class Call(msgspec.Struct, eq=False):
     state_changes: tuple[StateChange, ...] = ()
     result: ToolResult | None = None
     is_put_off: bool = False
-    asked: int = 0
-    asked_at: float = 0.0
+    awaits: int = 0
+    awaits_since: float = 0.0
 
     @property
     def effect(self) -> Effect:
@@ -157,17 +157,17 @@ class Call(msgspec.Struct, eq=False):
         self.phase = "asked"
         return ApprovalRequest(self.index, self.id, self.name, self.arguments or {}, self.key)
 
-    def ask_inside(self, now: float) -> None:
-        """Its function waits for an approval of its own."""
-        if not self.asked:
-            self.asked_at = now
-        self.asked += 1
+    def begin_wait(self, now: float) -> None:
+        """Its function waits for an approval."""
+        if not self.awaits:
+            self.awaits_since = now
+        self.awaits += 1
 
-    def answer_inside(self, now: float) -> None:
+    def end_wait(self, now: float) -> None:
         """One of these was given or refused; the time of waiting is not that of the attempt."""
-        self.asked -= 1
-        if not self.asked and self.deadline is not None:
-            self.deadline += now - self.asked_at
+        self.awaits -= 1
+        if not self.awaits and self.deadline is not None:
+            self.deadline += now - self.awaits_since
 
     def make_ready(self, at: float) -> None:
         """Let it begin at that time, or later."""
@@ -176,7 +176,7 @@ class Call(msgspec.Struct, eq=False):
 
     def begin(self, now: float) -> Start:
         """Begin an attempt."""
-        self.phase, self.occupies, self.stuck_since, self.asked = "running", True, None, 0
+        self.phase, self.occupies, self.stuck_since, self.awaits = "running", True, None, 0
         self.opening, self.open_locks = "none", frozenset()
         self.attempt += 1
         self.started = now if self.started is None else self.started

@@ -20,7 +20,7 @@ class InnerAsker:
     """The run of an agent that a call of a turn, by its key, has asked: the call waits as long as it does."""
 
     def __init__(self, run: Asker, turn: Run, key: str) -> None:
-        self.run = run
+        self.run: Asker = run
         self._turn = turn
         self._key = key
 
@@ -34,14 +34,14 @@ class InnerAsker:
         self.run.approve(request)
         self._turn.answer_inside(self._key, granted=True)
 
-    def release(self) -> None:
-        """Let the turn's call go on: the agent asks no more."""
-        self._turn.answer_inside(self._key, granted=False)
-
     def deny(self, request: ApprovalRequest, why: str = "") -> None:
         """Do not let the agent's call run, and let the turn's go on."""
         self.run.deny(request, why)
         self._turn.answer_inside(self._key, granted=False, why=why)
+
+    def release(self) -> None:
+        """Let the turn's call go on: the agent asks no more."""
+        self._turn.answer_inside(self._key, granted=False)
 
 
 class OpenRequests:

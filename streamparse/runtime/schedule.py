@@ -70,7 +70,7 @@ def choose_next(calls: Iterable[Call], limit: int, now: float) -> Iterator[Call]
 def find_due(call: Call, now: float) -> float | None:
     """Return when something is to happen to a call unless a fact comes before."""
     if call.phase == "running" or call.opening == "broken":
-        return None if call.cancelled or call.asked else call.deadline
+        return None if call.cancelled or call.awaits else call.deadline
     if call.phase != "ready":
         return None
     if call.not_before > now:

@@ -166,11 +166,11 @@ class Turn:
     def is_waiting(self) -> bool:
         """Whether an answer that ended well has calls left that all wait for an approval, or behind one that does.
 
-        So does one whose function does.
+        A call whose function waits for one counts as waiting, too.
         """
         if not (self._done and self._source_over) or self._incomplete or self._stopped or not self._unanswered:
             return False
-        return all(call.phase == "asked" or call.asked or call.can_begin(self._now) for call in self._live.values())
+        return all(call.phase == "asked" or call.awaits or call.can_begin(self._now) for call in self._live.values())
 
     @property
     def waiting(self) -> list[Call]:
@@ -209,7 +209,7 @@ class Turn:
             case facts.Abandoned():
                 self._abandon_call(fact)
             case facts.Asked():
-                self._ask_inside(fact)
+                self._begin_wait(fact)
             case facts.Approval():
                 self._decide(fact)
             case facts.Woke():
@@ -285,16 +285,16 @@ class Turn:
             call.state_changes += fact.state_changes
             self._end_cancelled(call, fact.partial, repeatable=False, goes_on="; its thread goes on")
 
-    def _ask_inside(self, fact: facts.Asked) -> None:
+    def _begin_wait(self, fact: facts.Asked) -> None:
         call = self._calls.get(fact.index)
         if call is not None and call.phase == "running":
-            call.ask_inside(self._now)
+            call.begin_wait(self._now)
             self._changed = True
 
     def _decide(self, fact: facts.Approval) -> None:
         call = self._calls.get(fact.index)
-        if call is not None and call.phase == "running" and call.asked:
-            call.answer_inside(self._now)
+        if call is not None and call.phase == "running" and call.awaits:
+            call.end_wait(self._now)
             self._changed = True
         if call is None or call.phase != "asked":  # it was answered meanwhile
             return
