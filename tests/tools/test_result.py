@@ -114,3 +114,8 @@ def test_what_a_tool_says_of_the_output_that_it_cut_is_told(stream: str, value: 
 def test_a_result_has_the_id_and_the_name_of_its_call():
     result = sp.ToolResult("call_7", "look")
     assert (result.id, result.name) == (result.call_id, result.tool_name) == ("call_7", "look")
+
+
+def test_a_result_that_is_made_by_hand_is_that_of_the_first_call():
+    result = sp.ToolResult("c1", "bash", "done")
+    assert (result.index, result.turn, result.attempts, result.success) == (0, 0, 0, True)
