@@ -28,10 +28,10 @@ from streamparse.runtime.agent_settings import (
     Tier,
     add_output_tool,
     list_models,
-    merge_settings,
 )
 from streamparse.runtime.facts import ApprovalRequest
 from streamparse.runtime.history import History
+from streamparse.runtime.request import check_settings
 from streamparse.runtime.runner import CommonOptions
 from streamparse.runtime.stops import StopCondition, list_stops
 from streamparse.runtime.threads import find_event_loop
@@ -127,7 +127,7 @@ class Agent(Generic[Output]):
             output_tool=output_tool,
             system=system,
             stops=list_stops(stop),
-            settings=merge_settings({}, settings or {}),
+            settings=dict(check_settings(settings or {})),
             prepare_history=prepare_history,
             ask_again=ask_again,
             tier=tier,

@@ -28,7 +28,7 @@ from streamparse.runtime.history import History
 from streamparse.runtime.journal_records import Sent
 from streamparse.runtime.model import ask_model, open_model
 from streamparse.runtime.model_failures import ModelError, ModelFailure, describe_failure
-from streamparse.runtime.open_requests import InnerAsker, OpenRequests
+from streamparse.runtime.open_requests import OpenRequests
 from streamparse.runtime.replay import PROGRAM_ENDED, OpenTurn
 from streamparse.runtime.request import Request
 from streamparse.runtime.rounds import WaitingCall
@@ -201,7 +201,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         if self._suspends or self._answer is None:
             child.deny(request, "nobody was there to approve it")
             return
-        self._requests.add(request, InnerAsker(child, self._answer.turn, key).ask(request))
+        self._requests.add_inner(request, child, self._answer.turn, key)
         self._buffer.put(request)
 
     def add_usage(self, child: AgentRun[Any]) -> None:

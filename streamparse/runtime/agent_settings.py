@@ -84,7 +84,6 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
             raise TypeError(f"tier is an integer, or a function that returns one, not {self.tier!r}")
         if not (self.prepare_history is None or callable(self.prepare_history)):
             raise TypeError(f"prepare_history is a function of the history, not {self.prepare_history!r}")
-        check_settings(self.settings)
         self.make_runner()  # raises for what cannot be, now and not in each run
 
     def override(self, own: RunOptions) -> AgentSettings:
@@ -95,7 +94,7 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
         if (model := own.get("model")) is not None:
             changes["models"] = list_models(model)
         if (settings := own.get("settings")) is not None:
-            changes["settings"] = merge_settings(self.settings, settings)
+            changes["settings"] = {**self.settings, **check_settings(settings)}
         if (stop := own.get("stop")) is not None:
             changes["stops"] = list_stops(stop)
         if (journal := own.get("journal")) is not None:
@@ -179,13 +178,6 @@ def list_models(model: Models) -> tuple[AgentModel, ...]:
     """Return the models of an agent, one or several."""
     is_one = isinstance(model, (str, NegotiatedFormat)) or not isinstance(model, Sequence)
     return (cast(AgentModel, model),) if is_one else tuple(cast(Any, model))
-
-
-def merge_settings(settings: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings of requests with others over them.  Raises TypeError for what is no mapping."""
-    if not isinstance(given, Mapping):
-        raise TypeError(f"settings are a dict of what goes into each request, not {type(given).__name__}")
-    return {**settings, **given}
 
 
 def read_decisions(given: Mapping[str, bool | str]) -> dict[str, Decision]:

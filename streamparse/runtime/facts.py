@@ -120,6 +120,13 @@ class Approval(msgspec.Struct, frozen=True, tag=True):
     why: str = ""
 
 
+class Withdrawn(msgspec.Struct, frozen=True, tag=True):
+    """The function of a call waits no more for one of the approvals that it has `Asked` for, and has no answer."""
+
+    index: int
+    at: float
+
+
 class Cancelled(msgspec.Struct, frozen=True, tag=True):
     """The run was cancelled from outside."""
 
@@ -153,6 +160,7 @@ Fact: TypeAlias = (
     | Abandoned
     | Asked
     | Approval
+    | Withdrawn
     | Cancelled
     | Woke
     | Suspended

@@ -98,6 +98,7 @@ TakenFact: TypeAlias = (
     | turn_facts.Abandoned
     | turn_facts.Asked
     | turn_facts.Approval
+    | turn_facts.Withdrawn
     | turn_facts.Cancelled
     | turn_facts.Woke
     | turn_facts.Suspended

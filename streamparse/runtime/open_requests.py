@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, Self
+from typing import Protocol
 
 from streamparse.runtime.facts import ApprovalRequest
 from streamparse.runtime.run import Run
@@ -24,11 +24,6 @@ class InnerAsker:
         self._turn = turn
         self._key = key
 
-    def ask(self, request: ApprovalRequest) -> Self:
-        """Have the call wait; return itself."""
-        self._turn.ask_inside(self._key, request)
-        return self
-
     def approve(self, request: ApprovalRequest) -> None:
         """Let the agent's call run, and the turn's go on."""
         self.run.approve(request)
@@ -40,8 +35,8 @@ class InnerAsker:
         self._turn.answer_inside(self._key, granted=False, why=why)
 
     def release(self) -> None:
-        """Let the turn's call go on: the agent asks no more."""
-        self._turn.answer_inside(self._key, granted=False)
+        """Let the turn's call go on: nobody is to answer any more."""
+        self._turn.withdraw_inside(self._key)
 
 
 class OpenRequests:
@@ -56,6 +51,11 @@ class OpenRequests:
         self.by_key[request.key] = request
         if asker is not None:
             self._askers[request.key] = asker
+
+    def add_inner(self, request: ApprovalRequest, run: Asker, turn: Run, key: str) -> None:
+        """Add a request of the run of an agent that the turn's call of this key has asked: that call waits, too."""
+        turn.ask_inside(key, request)
+        self.add(request, InnerAsker(run, turn, key))
 
     def answer(self, request: ApprovalRequest, *, granted: bool, why: str = "") -> None:
         """Give an answer to whom it is for.  Raises ValueError if nobody waits for it."""

@@ -187,8 +187,11 @@ def merge_body(body: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, A
     return merged
 
 
-def check_settings(settings: Mapping[str, Any]) -> None:
-    """Raise TypeError for an unknown setting."""
+def check_settings(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the settings.  Raises TypeError for what is no mapping, and for an unknown setting."""
+    if not isinstance(settings, Mapping):
+        raise TypeError(f"settings are a dict of what goes into each request, not {type(settings).__name__}")
     if unknown := sorted(settings.keys() - SETTINGS):
         known = list_known(unknown[0], sorted(SETTINGS))
         raise TypeError(f"unknown settings {unknown}; {known}; a provider's own go into extra_body")
+    return settings

@@ -156,6 +156,11 @@ class Run(AsyncIterator[Item]):
         for index in self._find_running(key):
             self._submit(facts.Approval(index, granted, self._clock(), why))
 
+    def withdraw_inside(self, key: str) -> None:
+        """Note that nobody is to answer one of them any more."""
+        for index in self._find_running(key):
+            self._submit(facts.Withdrawn(index, self._clock()))
+
     def _find_running(self, key: str) -> list[int]:
         return [index for index, execution in self._executions.items() if execution.start.key == key]
 

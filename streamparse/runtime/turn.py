@@ -210,8 +210,8 @@ class Turn:
                 self._abandon_call(fact)
             case facts.Asked():
                 self._begin_wait(fact)
-            case facts.Approval():
-                self._decide(fact)
+            case facts.Approval() | facts.Withdrawn():
+                self._take_decision(fact)
             case facts.Woke():
                 self._alarm.forget()
                 self._changed = True
@@ -291,13 +291,15 @@ class Turn:
             call.begin_wait(self._now)
             self._changed = True
 
-    def _decide(self, fact: facts.Approval) -> None:
+    def _take_decision(self, fact: facts.Approval | facts.Withdrawn) -> None:
         call = self._calls.get(fact.index)
         if call is not None and call.phase == "running" and call.awaits:
             call.end_wait(self._now)
             self._changed = True
-        if call is None or call.phase != "asked":  # it was answered meanwhile
-            return
+        elif call is not None and call.phase == "asked" and isinstance(fact, facts.Approval):  # not answered meanwhile
+            self._decide(call, fact)
+
+    def _decide(self, call: Call, fact: facts.Approval) -> None:
         if fact.granted:
             self._make_ready(call)
         else:

@@ -20,6 +20,7 @@ from streamparse.runtime.facts import (
     SourceEnded,
     Start,
     Wake,
+    Withdrawn,
     Woke,
 )
 from streamparse.runtime.turn import Turn
@@ -55,6 +56,7 @@ JOURNAL = [
     Abandoned(3, 1, 1.6, partial="half"),
     Asked(3, ApprovalRequest(0, "inner", "pay", {"amount": 5}, "other:0:0"), 1.65),
     Approval(2, True, 1.7),
+    Withdrawn(3, 1.75),
     SourceEnded(1.8),
     Cancelled(1.9),
     Restarted(2.0),

@@ -28,6 +28,7 @@ from streamparse.runtime.facts import (
     Start,
     Suspended,
     Wake,
+    Withdrawn,
     Woke,
 )
 from streamparse.runtime.retries import find_jitter
@@ -174,7 +175,7 @@ def test_a_call_has_all_its_time_left_once_its_function_waits_for_no_approval_of
     hear(turn, *received(complete(0, "read"), DONE), SourceEnded(0.0))
     hear(turn, Asked(0, INNER, 1.0), Asked(0, INNER, 2.0), Woke(5.0), Approval(0, True, 30.0), Woke(40.0))
     assert (turn.is_waiting, turn.waited) == (True, 39.0)
-    hear(turn, Approval(0, False, 101.0))
+    hear(turn, Withdrawn(0, 101.0))
     assert (turn.is_waiting, turn.waited) == (False, 100.0)
     assert not any(isinstance(command, Cancel) for command in hear(turn, Woke(104.9)))
     assert any(isinstance(command, Cancel) for command in hear(turn, Woke(105.0)))
@@ -188,7 +189,7 @@ def test_a_call_whose_function_waits_is_not_put_off_and_waits_for_nothing_when_i
     assert turn.waiting == []
     assert starts(hear(turn, Restarted(3.0))) == [0]
     assert not turn.is_waiting
-    assert hear(turn, Asked(7, INNER, 3.0), Approval(0, True, 3.0)) == []
+    assert hear(turn, Asked(7, INNER, 3.0), Approval(0, True, 3.0), Withdrawn(0, 3.0), Withdrawn(7, 3.0)) == []
 
 
 def test_calls_that_wait_for_approval_are_put_off_only_once_no_function_runs():
