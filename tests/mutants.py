@@ -49,8 +49,8 @@ KNOWN = Path(__file__).with_suffix(".toml")
 REPLAYED = ROOT / "tests/replayed_mutants.toml"
 PRELOADED = ("hypothesis", "anyio", "trio", "msgspec", "regex", "jsonschema_rs", "asyncio")
 MEMORY = 4 << 30
-LONGEST = {"mutants": 40, "usual": 40}
-"""Seconds of the processor that a test, or the import of its module, may take with these examples; none needs half."""
+LONGEST = 40
+"""Seconds of the processor that a test, or the import of its module, may take; none needs half."""
 STAGES = (1, 3, 10)
 """How many test files are collected at once: most mutants are caught by the first, and wait for no others."""
 PASSED = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
@@ -526,7 +526,7 @@ def run_tests(task: Task, profile: str) -> None:
     codes = []
     try:
         for tests in split_tests(task.tests):
-            codes.append(pytest.main([*options, *tests], [Clock(LONGEST[profile])]))
+            codes.append(pytest.main([*options, *tests], [Clock(LONGEST)]))
             if codes[-1] not in PASSED:
                 break
     except BaseException as error:  # noqa: BLE001 - what broke, broke because of the mutant

@@ -20,7 +20,7 @@ __all__ = ["Body", "Input", "Known", "Task", "cut_tasks", "find_inputs", "read_b
 TASK_SIZE = 4 * 1024 * 1024  # bench: a task costs more than to hand it to another process
 """Bytes of a task, about: so many that handing it to another process costs nothing beside parsing it."""
 _READ_SIZE: Final = 256 * 1024  # bound: the memory of a read
-_SAMPLE: Final = 16 * 1024  # bound: bytes of the first line that are looked at
+_FIRST_LINE: Final = 16 * 1024  # bound: bytes of the first line that are looked at
 _READ_FLAGS: Final = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _LINES: Final = (".jsonl", ".ndjson")
 _PARQUET: Final = ".parquet"
@@ -176,7 +176,7 @@ def _has_batch(path: str) -> bool:
     """Whether a file begins with a result of a provider's batch; why one cannot be read is told where it is read."""
     try:
         with open(path, "rb") as file:
-            return is_batch_line(file.readline(_SAMPLE))
+            return is_batch_line(file.readline(_FIRST_LINE))
     except OSError:
         return False
 

@@ -40,7 +40,7 @@ def test_a_read_that_ends_with_very_many_blanks_leaves_what_follows_them_as_it_i
         assert text_of(events).endswith(quoted)
 
 
-def test_a_long_text_is_not_searched_again_for_what_was_found_in_it() -> None:
+def test_a_text_is_not_searched_again_for_what_was_found_in_it() -> None:
     markers = Markers(["<a>"])
     reader = Reader()
     reader.push("x" * 600 + "<a>y<a>" + "x" * 600)

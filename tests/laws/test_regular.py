@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -199,29 +200,36 @@ def test_another_read_in_between_changes_nothing(wire: str) -> None:
     assert parser.stats == expected.stats
 
 
-def test_where_no_two_messages_are_alike_few_are_looked_at_and_nothing_is_mistaken() -> None:
-    def one(number: int, kind: Callable[[str, str], Message]) -> bytes:
-        return b"data: " + json.dumps(kind(f"{number} ", "x" * number)).encode() + b"\n\n"
-
-    looked: list[Any] = []
+@contextmanager
+def watch_looks() -> Iterator[list[int]]:
+    """Have a wire, "watched", that notes the number at the beginning of each message that is looked into for a form."""
+    looked: list[int] = []
 
     class Watched(WIRES["openai-chat"]):  # type: ignore[misc]
         def _find_verb(self, chunk: Any) -> Any:
-            looked.append(chunk)
+            looked.append(int(chunk.choices[0].delta.content.split()[0]))
             return self._text
 
         plain_strings = (WIRES["openai-chat"].plain_strings[0]._replace(find_verb=_find_verb),)
+
+    WIRES["watched"] = Watched
+    try:
+        yield looked
+    finally:
+        del WIRES["watched"]
+
+
+def test_where_no_two_messages_are_alike_few_are_looked_at_and_nothing_is_mistaken() -> None:
+    def one(number: int, kind: Callable[[str, str], Message]) -> bytes:
+        return b"data: " + json.dumps(kind(f"{number} ", "x" * number)).encode() + b"\n\n"
 
     messages = [one(number, chat_usage if number % 2 else chat) for number in range(1, 2000)]
     messages += [messages[0], one(1, chat_finish), messages[0], messages[0]]
     expected = sp.StreamParser("openai-chat")
     events = merged(events_of(expected, [b"".join(messages)]))
-    WIRES["watched"] = Watched
-    try:
+    with watch_looks() as looked:
         parser = sp.StreamParser("watched")
         assert merged(events_of(parser, messages)) == events
-    finally:
-        del WIRES["watched"]
     assert parser.response == expected.response
     assert 0 < len(looked) < 100
 
@@ -241,20 +249,8 @@ ALONE = [1, 4, 9, 18, 35, 68, 133, 262, 519, 1032, 2057]
 def test_a_form_is_looked_for_again_at_once_where_the_last_one_served_and_else_ever_later(
     string: str, run: int, count: int, looked_at: list[int]
 ) -> None:
-    looked: list[int] = []
-
-    class Watched(WIRES["openai-chat"]):  # type: ignore[misc]
-        def _find_verb(self, chunk: Any) -> Any:
-            looked.append(int(chunk.choices[0].delta.content.split()[0]))
-            return self._text
-
-        plain_strings = (WIRES["openai-chat"].plain_strings[0]._replace(find_verb=_find_verb),)
-
-    WIRES["watched"] = Watched
-    try:
+    with watch_looks() as looked:
         parser = sp.StreamParser("watched")
         for number in range(count):
             parser.feed(b"data: " + json.dumps(chat(f"{number} {string}", "x" * (number // run))).encode() + b"\n\n")
-    finally:
-        del WIRES["watched"]
     assert looked == looked_at
